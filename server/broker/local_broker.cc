@@ -32,9 +32,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                          absl::AnyInvocable<void(bool)> on_connected)
     : options_(WithOwnName(std::move(options))),
       pool_(options_.connect, options_.connections, &metrics, std::move(on_connected)),
-      call_turns_(pool_, options_.connections, 2),
-      list_turns_(pool_, options_.connections, 2, 2),
-      context_{pool_, call_turns_, list_turns_, timer_, metrics, OriginIdOf(options_.id),
+      turns_(pool_, options_.connections),
+      context_{pool_, turns_, timer_, metrics, OriginIdOf(options_.id),
                [this](int64_t lane, absl::Span<const int64_t> tasks) {
                  waiters_.Ended(lane, tasks);
                  notifier_.Ended(lane, peer_awaits_.Take(lane, tasks));
@@ -54,8 +53,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       dispatcher_(
           context_, sessions_, tracker_,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
-          {options_.waiting_calls_max, options_.new_queues.principal_share,
-           options_.connections}),
+          {options_.waiting_calls_max, options_.new_queues.principal_share}),
       enqueuer_(context_, queues_, options_.hands_off ? &dispatcher_ : nullptr,
                 [this](const store::Enqueued& written) {
                   OnTasksUnleased(written.unleased, written.now);

@@ -111,8 +111,7 @@ class LocalBroker : public Broker {
   std::atomic<bool> has_beaten_ = false;
   base::Timer timer_;
   pg::Pool pool_;
-  PoolTurns call_turns_;
-  PoolTurns list_turns_;
+  PoolTurns turns_;
   Context context_;
   SessionCache sessions_;
   WorkerShares worker_shares_;

@@ -63,7 +63,7 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseA
 
 // Also where the call is dealt nothing: whether it makes a session is known later.
 absl::Status LocalBroker::TakeWorker(const LeaseCall& call, const model::Queue& first) {
-  if (call.worker_id.empty()) return absl::OkStatus();
+  if (call.worker_id.empty() || !call.moves_session) return absl::OkStatus();
   const absl::Duration lives = call.lease_duration.value_or(DefaultDuration(call, first));
   return worker_shares_.Take(call.party, call.worker_id, call.began, lives);
 }
@@ -107,11 +107,12 @@ std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall cal
 }
 
 void LocalBroker::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
-  if (call.end_session) {
-    const absl::Status taken = worker_shares_.TakeEnd(call.party, call.worker_id, call.began);
-    if (!taken.ok()) return done(taken);
-    return ender_.End(std::move(call), std::move(done));
-  }
+  const absl::Status taken =
+      call.end_session
+          ? worker_shares_.TakeEnd(call.party, call.worker_id, call.began)
+          : worker_shares_.Take(call.party, call.worker_id, call.began, call.lease_duration);
+  if (!taken.ok()) return done(taken);
+  if (call.end_session) return ender_.End(std::move(call), std::move(done));
   renewer_.Heartbeat(std::move(call), std::move(done));
 }
 

@@ -16,11 +16,8 @@
 namespace skiplane::broker {
 
 struct Context {
-  pg::Pool& pool;  // for batches, and for what the broker itself has to do
-  // Of what one call needs for itself: a change, a read of one thing, a look at what is not known.
-  // Each is short, or goes on with another turn after kTurn.
-  PoolTurns& call_turns;
-  PoolTurns& list_turns;  // of reads that may take long
+  pg::Pool& pool;    // for batches, and for what the broker itself has to do
+  PoolTurns& turns;  // for all else
   base::Timer& timer;
   metrics::Metrics& metrics;
   std::string origin_id;  // of this broker, in notifications: without spaces, random

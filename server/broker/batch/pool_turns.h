@@ -1,13 +1,17 @@
-// Whose turn it is at the pool, of jobs that may be many or take long: those of single calls, steps
-// of bulk operations, probes. Only some connections make them at a time, so that they hold up no
-// batch, also when their callers have left. Parties take turns, each with its oldest job: one that
-// has many of them waits for itself. A party of calls is a principal or, where nobody proves who it
-// is, a connection; of steps it is a queue, of probes a lane.
+// Whose turn it is at the pool, of what takes a connection for itself: calls that are in no batch,
+// steps of bulk operations, probes. All of these together leave a connection to batches, and those
+// of operators another one to what workers and producers wait for, however many there are, also
+// when their callers have left.
+//
+// Each kind has a part of the connections. Within it parties take turns, each with its oldest job:
+// one that has many of them waits for itself. A party of calls is a principal or, where nobody
+// proves who it is, a connection; of steps it is a queue, of probes a lane. A turn is a time: jobs
+// that are short follow one another on the same connection, and one that is long goes on with
+// another turn.
 //
 // Thread-safe. Outlives the jobs of the pool.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <list>
@@ -16,46 +20,68 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "server/base/mutex.h"
+#include "server/base/timer.h"
 #include "server/pg/connections/pool.h"
 
 namespace skiplane::broker {
 
-// A job that takes longer goes on with another turn.
 inline constexpr std::chrono::milliseconds kTurn(100);
+
+enum class TurnOf {
+  kWork,   // calls of workers and producers that ask for what is not known
+  kProbe,  // looks at lanes for which workers wait
+  kCall,   // operators' changes, and looks at one thing
+  kList,   // their lists, which may take long
+  kStep,   // of bulk operations
+};
 
 class PoolTurns {
  public:
-  // As many at a time as are a `part`th of the pool's `connections`, and at least one; of a party a
-  // `part_of_party`th of these, and at least one.
-  PoolTurns(pg::Pool& pool, int connections, int part, int part_of_party = 1)
-      : pool_(pool),
-        at_once_(std::max(1, connections / part)),
-        of_party_at_once_(std::max(1, at_once_ / part_of_party)) {}
+  PoolTurns(pg::Pool& pool, int connections);
 
   // As Pool::Submit, when its turn has come.
-  void Submit(const std::string& party, pg::Pool::Job job);
+  void Submit(TurnOf kind, const std::string& party, pg::Pool::Job job);
 
  private:
   struct Party {
     int running = 0;
     std::deque<pg::Pool::Job> waiting;
   };
+  struct Kind {
+    int at_once = 1;  // of all its parties
+    int of_party = 1;
+    int running = 0;
+    absl::flat_hash_map<std::string, Party> parties;  // those with a job that runs or waits
+    std::list<std::string> turns;                     // of those with one that waits, in order
+  };
+  struct Next {
+    TurnOf kind = TurnOf::kWork;
+    std::string party;
+    pg::Pool::Job job;  // null: none
+  };
 
-  void Start(const std::string& party, pg::Pool::Job job);
-  void Ended(const std::string& party);
-  // The job whose turn it is, which counts as running, and its party; null if there is none.
-  pg::Pool::Job Take(std::string* party) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Kind& Of(TurnOf kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return kinds_[static_cast<size_t>(kind)];
+  }
+  bool HasRoom(TurnOf kind) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Count(TurnOf kind, Party& party, int jobs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Start(Next next);
+  // The job has ended. What begins instead, and counts as running.
+  Next Ended(TurnOf kind, const std::string& party);
+  Next Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Next TakeOf(TurnOf kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // There is no connection: all that wait are told so, as they would be by the pool.
   void RefuseAll(const absl::Status& status);
 
+  static constexpr size_t kKinds = 5;
   pg::Pool& pool_;
-  const int at_once_;
-  const int of_party_at_once_;
+  const int all_at_once_;
+  const int of_operators_at_once_;
   base::Mutex mutex_;
+  Kind kinds_[kKinds] ABSL_GUARDED_BY(mutex_);
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Those with a job that runs or waits.
-  absl::flat_hash_map<std::string, Party> parties_ ABSL_GUARDED_BY(mutex_);
-  std::list<std::string> turns_ ABSL_GUARDED_BY(mutex_);  // of those with one that waits, in order
+  int of_operators_ ABSL_GUARDED_BY(mutex_) = 0;  // that run
+  size_t last_ ABSL_GUARDED_BY(mutex_) = 0;       // kind that had a turn
 };
 
 }  // namespace skiplane::broker

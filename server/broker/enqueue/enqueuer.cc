@@ -194,16 +194,24 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
   } else if (IsOutcomeUnknown(written.status())) {
     Resolve(std::move(calls));
   } else if (calls.size() > 1) {
-    // One bad call must not fail its neighbours.
-    for (auto& call : calls) {
-      PendingEnqueues single;
-      single.push_back(std::move(call));
-      Write(session, std::move(single));
-    }
+    WriteEach(std::move(calls));
   } else if (absl::IsAlreadyExists(written.status())) {
     calls.front()->done(KeyExists(session, *calls.front()));
   } else {
     calls.front()->done(written.status());
+  }
+}
+
+// One bad call must not fail its neighbours, nor hold the connection while each is tried.
+void Enqueuer::WriteEach(PendingEnqueues calls) {
+  for (auto& call : calls) {
+    const std::string party = absl::StrCat("tasks for ", call->queue->name);
+    auto single = std::make_shared<PendingEnqueues>();
+    single->push_back(std::move(call));
+    context_.turns.Submit(TurnOf::kWork, party,
+                          [this, single](absl::StatusOr<pg::Session*> session) {
+                            Run(std::move(session), std::move(*single));
+                          });
   }
 }
 

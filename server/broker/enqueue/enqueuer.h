@@ -79,6 +79,7 @@ class Enqueuer {
   void RefuseDeleted(pg::Session& session, PendingEnqueues& calls);
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
   void Write(pg::Session& session, PendingEnqueues calls);
+  void WriteEach(PendingEnqueues calls);
   absl::StatusOr<store::Enqueued> WriteAndHandOff(pg::Session& session,
                                                   const PendingEnqueues& calls);
   // One statement, and what it means for the scheduler. `hand_off`: may be null.

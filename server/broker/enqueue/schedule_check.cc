@@ -51,8 +51,8 @@ void ScheduleCheck::Check(EnqueueCall call, Callback<EnqueueCall> done) {
 }
 
 void ScheduleCheck::SubmitNext(const std::shared_ptr<Open>& open) {
-  context_.call_turns.Submit(
-      open->call.party, [this, open](absl::StatusOr<pg::Session*> session) {
+  context_.turns.Submit(
+      TurnOf::kWork, open->call.party, [this, open](absl::StatusOr<pg::Session*> session) {
         absl::Status status = session.status();
         const auto turn = absl::MakeConstSpan(open->unknown).subspan(open->first, kPerTurn);
         if (status.ok()) status = ValidateAll(**session, turn, "");

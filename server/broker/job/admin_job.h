@@ -15,11 +15,10 @@ namespace skiplane::broker {
 // A conflict is repeated here, all of `work` anew. `if_unknown` is the answer when its outcome
 // could not be learnt.
 template <typename Answer, typename Work>
-void SubmitJob(PoolTurns& turns, const std::string& party, Callback<Answer> done, Work work,
-               absl::Status if_unknown = RepeatLater()) {
-  turns.Submit(party, [done = std::move(done), work = std::move(work),
-                       if_unknown = std::move(if_unknown)](
-                          absl::StatusOr<pg::Session*> session) mutable {
+void SubmitJob(PoolTurns& turns, TurnOf kind, const std::string& party, Callback<Answer> done,
+               Work work, absl::Status if_unknown = RepeatLater()) {
+  auto job = [done = std::move(done), work = std::move(work), if_unknown = std::move(if_unknown)](
+                 absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) {
       done(session.status());
       return;
@@ -28,7 +27,8 @@ void SubmitJob(PoolTurns& turns, const std::string& party, Callback<Answer> done
         pg::RepeatConflicts([&]() -> absl::StatusOr<Answer> { return work(**session); });
     if (IsOutcomeUnknown(answer.status())) answer = std::move(if_unknown);
     done(std::move(answer));
-  });
+  };
+  turns.Submit(kind, party, std::move(job));
 }
 
 // The same of a change that is safe to repeat: `change` returns how its commit went, and `read` the
@@ -36,8 +36,8 @@ void SubmitJob(PoolTurns& turns, const std::string& party, Callback<Answer> done
 template <typename Answer, typename Change, typename Read>
 void SubmitChange(PoolTurns& turns, const std::string& party, Callback<Answer> done, Change change,
                   Read read) {
-  turns.Submit(party, [done = std::move(done), change = std::move(change),
-                       read = std::move(read)](absl::StatusOr<pg::Session*> session) mutable {
+  auto job = [done = std::move(done), change = std::move(change),
+              read = std::move(read)](absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) {
       done(session.status());
       return;
@@ -52,7 +52,8 @@ void SubmitChange(PoolTurns& turns, const std::string& party, Callback<Answer> d
         pg::RepeatConflicts([&]() -> absl::StatusOr<Answer> { return read(**session); });
     if (!answer.ok() && !absl::IsNotFound(answer.status())) answer = RepeatLater();
     done(std::move(answer));
-  });
+  };
+  turns.Submit(TurnOf::kCall, party, std::move(job));
 }
 
 }  // namespace skiplane::broker

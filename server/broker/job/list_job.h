@@ -16,9 +16,9 @@ namespace skiplane::broker {
 // `page_of` says what of the answer is counted: a member, or std::identity() of an answer that is
 // nothing but a list.
 template <typename Answer, typename PageOf, typename Work>
-void SubmitList(PoolTurns& turns, AnswerMemory& lists, const std::string& party,
+void SubmitList(PoolTurns& turns, TurnOf kind, AnswerMemory& lists, const std::string& party,
                 Callback<Answer> done, PageOf page_of, Work work) {
-  SubmitJob(turns, party, std::move(done),
+  SubmitJob(turns, kind, party, std::move(done),
             [&lists, party, page_of, work = std::move(work)](
                 pg::Session& session) mutable -> absl::StatusOr<Answer> {
               if (lists.IsFullFor(party)) return TooManyCalls();

@@ -70,7 +70,6 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
                [this](const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found) {
                  EndFind(ticket, std::move(found));
                }}),
-      probes_(context.pool, limits.connections, 2),
       scheduler_(LimitsOf(limits)) {}
 
 void Dispatcher::EndTimed() {

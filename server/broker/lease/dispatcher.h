@@ -18,7 +18,6 @@
 #include "server/broker/api/broker.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/batch/pool_turns.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/lease/lost_leases.h"
 #include "server/broker/lease/request_finder.h"
@@ -44,7 +43,6 @@ struct HandOff {
 struct LeaseLimits {
   int waiting_max = 0;    // calls that wait
   int party_share = 100;  // percent of a party: of what is leased and not read, and of lane stages
-  int connections = 2;    // of the pool: half of them probe at a time
 };
 
 class Dispatcher {
@@ -139,7 +137,6 @@ class Dispatcher {
   AnswerMemory memory_;
   LostLeases lost_;
   RequestFinder finder_;
-  PoolTurns probes_;  // a call may be for thousands of lane stages that nobody knows
 
   mutable base::Mutex mutex_;
   Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);

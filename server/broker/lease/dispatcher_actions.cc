@@ -57,9 +57,10 @@ void Dispatcher::Perform(std::vector<Action> actions) {
       },
       [this](const SendProbe& send) {
         const std::string party = absl::StrCat(send.lane_stage.lane);
-        probes_.Submit(party, [this, send](absl::StatusOr<pg::Session*> session) {
-          RunProbe(send.lane_stage, std::move(session));
-        });
+        context_.turns.Submit(TurnOf::kProbe, party,
+                              [this, send](absl::StatusOr<pg::Session*> session) {
+                                RunProbe(send.lane_stage, std::move(session));
+                              });
       },
       [this](const SendFind& send) { finder_.Find(send.ticket, send.is_urgent); },
       [this](Answer& answer) { Perform(answer); },

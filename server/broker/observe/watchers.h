@@ -26,7 +26,7 @@
 namespace skiplane::broker {
 
 // Streams of one party at one broker: each looks through what changed, once a second.
-inline constexpr int kWatchesOfPartyMax = 100;
+inline constexpr int kWatchesOfPartyMax = 300;
 
 class Watchers {
  public:

@@ -58,7 +58,7 @@ void BulkRunner::Begin(Create create, Beginning beginning, Callback<model::BulkO
     if (beginning.is_change) done = ReadOr(beginning.if_unread, std::move(done));
     Get({begun->id, beginning.wait, {}, beginning.party}, std::move(done));
   };
-  SubmitJob(context_.call_turns, beginning.party, std::move(read), std::move(create),
+  SubmitJob(context_.turns, TurnOf::kCall, beginning.party, std::move(read), std::move(create),
             beginning.if_unread);
 }
 

@@ -87,7 +87,7 @@ void BulkRunner::Watch() {
 
 void BulkRunner::Get(const GetBulkCall& call, Callback<model::BulkOperation> done) {
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(call.wait);
-  SubmitJob(context_.call_turns, call.party,
+  SubmitJob(context_.turns, TurnOf::kCall, call.party,
             Callback<model::BulkOperation>([this, id = call.id, until, done = std::move(done)](
                                                absl::StatusOr<model::BulkOperation> found) mutable {
               const absl::Duration left =
@@ -108,7 +108,7 @@ void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
   const model::SessionId id = call.id;
   const std::string party = call.party;
   SubmitChange(
-      context_.call_turns, party, std::move(done),
+      context_.turns, party, std::move(done),
       [call = std::move(call)](pg::Session& session) -> absl::Status {
         RETURN_IF_ERROR(Read(session, call.id, call.permit).status());  // of a repeat, too
         const auto stop = [&]() -> absl::StatusOr<std::string> {
@@ -142,7 +142,7 @@ void BulkRunner::Run(const model::SessionId& id, const std::string& queue) {
 
 // What fails is left to Watch, here or elsewhere: it may fail for ever.
 void BulkRunner::SubmitStep(const model::SessionId& id, const std::string& queue) {
-  step_turns_.Submit(queue, [this, id, queue](absl::StatusOr<pg::Session*> session) {
+  auto make = [this, id, queue](absl::StatusOr<pg::Session*> session) {
     const auto began = std::chrono::steady_clock::now();
     const auto step = [&]() -> absl::StatusOr<BulkNext> {
       if (!session.ok()) return session.status();
@@ -159,7 +159,8 @@ void BulkRunner::SubmitStep(const model::SessionId& id, const std::string& queue
     const auto rest = kRest * took;
     context_.timer.After(*next == BulkNext::kWait ? std::max(kWhileWaiting, rest) : rest,
                          [this, id, queue] { SubmitStep(id, queue); });
-  });
+  };
+  context_.turns.Submit(TurnOf::kStep, queue, std::move(make));
 }
 
 absl::StatusOr<BulkNext> BulkRunner::RunStep(pg::Session& session, const model::SessionId& id) {

@@ -1,7 +1,7 @@
 // Makes the steps of bulk operations: each looks at up to a few thousand tasks and changes those
 // that match, in a transaction of its own that also notes how far it came. Between two steps it
 // rests twice as long as the step took, so that it never takes more than a third of one connection.
-// Queues take turns, however many operations of each run, at a quarter of the connections.
+// Queues take turns, however many operations of each run.
 //
 // An operation whose broker ended is taken over by another one, and one whose step failed is gone
 // on with when others are. Thread-safe.
@@ -32,10 +32,9 @@ class BulkRunner {
     std::function<void()> on_queues_changed;  // here: others are to be told
   };
 
-  BulkRunner(Context& context, QueueCache& queues, int connections, Listeners listeners)
+  BulkRunner(Context& context, QueueCache& queues, Listeners listeners)
       : context_(context),
         queues_(queues),
-        step_turns_(context.pool, connections, 4),
         listeners_(std::move(listeners)),
         remover_(queues),
         waiters_(context) {}
@@ -88,7 +87,6 @@ class BulkRunner {
 
   Context& context_;
   QueueCache& queues_;
-  PoolTurns step_turns_;
   const Listeners listeners_;
   const QueueRemover remover_;
   BulkWaiters waiters_;

@@ -17,7 +17,8 @@ std::shared_ptr<PendingTask> LocalOperator::GetTask(GetTaskCall call, Callback<T
   auto await = std::make_shared<TaskAwait>(context_, waiters_, call, std::move(done));
   // Not the pointer itself: it holds this function.
   await->Begin([this, call = std::move(call), await = await.get()](Callback<TaskDetails> seen) {
-    SubmitList(context_.call_turns, lists_, call.party, std::move(seen), &TaskDetails::attempts,
+    SubmitList(context_.turns, TurnOf::kCall, lists_, call.party, std::move(seen),
+               &TaskDetails::attempts,
                [this, &call, await](pg::Session& session) -> absl::StatusOr<TaskDetails> {
                  ASSIGN_OR_RETURN(const model::TaskId id, await->Find([&] {
                    return tasks_.Find(session, call);
@@ -31,7 +32,7 @@ std::shared_ptr<PendingTask> LocalOperator::GetTask(GetTaskCall call, Callback<T
 void LocalOperator::ListTasks(ListTasksCall call, Callback<TaskPage> done) {
   const std::string party = call.party;
   SubmitList(
-      context_.list_turns, lists_, party, std::move(done), &TaskPage::tasks,
+      context_.turns, TurnOf::kList, lists_, party, std::move(done), &TaskPage::tasks,
       [this, call = std::move(call)](pg::Session& session) {
         return listing_.List(session, call);
       });
@@ -39,7 +40,7 @@ void LocalOperator::ListTasks(ListTasksCall call, Callback<TaskPage> done) {
 
 void LocalOperator::ExplainTask(ExplainTaskCall call, Callback<Explanation> done) {
   const std::string party = call.party;
-  SubmitJob(context_.call_turns, party, std::move(done),
+  SubmitJob(context_.turns, TurnOf::kCall, party, std::move(done),
             [this, call = std::move(call)](pg::Session& session) {
               return tasks_.Explain(session, call);
             });
@@ -49,7 +50,7 @@ void LocalOperator::ChangeTask(ChangeTaskCall call, Callback<model::TaskView> do
   absl::Status if_unknown = call.change.AddsUp() ? RepeatOrRead(call.origin) : RepeatLater();
   const std::string party = call.party;
   SubmitJob(
-      context_.call_turns, party, std::move(done),
+      context_.turns, TurnOf::kCall, party, std::move(done),
       [this, call = std::move(call)](pg::Session& session) { return tasks_.Change(session, call); },
       std::move(if_unknown));
 }
@@ -58,14 +59,14 @@ void LocalOperator::CopyTask(CopyTaskCall call, Callback<model::TaskView> done) 
   absl::Status if_unknown = RepeatOrRead(call.origin);
   const std::string party = call.party;
   SubmitJob(
-      context_.call_turns, party, std::move(done),
+      context_.turns, TurnOf::kCall, party, std::move(done),
       [this, call = std::move(call)](pg::Session& session) { return copier_.Copy(session, call); },
       std::move(if_unknown));
 }
 
 void LocalOperator::ListSchedules(ListSchedulesCall call, Callback<SchedulePage> done) {
   const std::string party = call.party;
-  SubmitList(context_.list_turns, lists_, party, std::move(done), &SchedulePage::tasks,
+  SubmitList(context_.turns, TurnOf::kList, lists_, party, std::move(done), &SchedulePage::tasks,
              [this, call = std::move(call)](pg::Session& session) {
                return schedules_.List(session, call);
              });
@@ -82,7 +83,7 @@ void LocalOperator::PreviewMore(Preview preview, Callback<std::vector<absl::Time
     if (more->rest.count == 0) return done(std::move(more->times));
     PreviewMore(*std::move(more), std::move(done));
   };
-  SubmitJob(context_.call_turns, party, std::move(seen),
+  SubmitJob(context_.turns, TurnOf::kCall, party, std::move(seen),
             [this, preview = std::move(preview)](pg::Session& session) -> absl::StatusOr<Preview> {
               Preview more = preview;
               RETURN_IF_ERROR(tasks_.Preview(session, &more.rest, &more.times));
@@ -105,7 +106,7 @@ void LocalOperator::GetBulk(GetBulkCall call, Callback<model::BulkOperation> don
 void LocalOperator::ListBulks(ListBulksCall call,
                               Callback<model::Page<model::BulkOperation>> done) {
   const std::string party = call.party;
-  SubmitList(context_.list_turns, lists_, party, std::move(done), std::identity(),
+  SubmitList(context_.turns, TurnOf::kList, lists_, party, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return ReadVisible<model::BulkOperation>(
                    call.permit, call.limit,

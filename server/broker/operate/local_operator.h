@@ -46,7 +46,7 @@ class LocalOperator : public Operator {
         copier_(context, queues, enqueuer),
         listing_(queues),
         schedules_(queues),
-        bulks_(context, queues, own_.connections, std::move(listeners)),
+        bulks_(context, queues, std::move(listeners)),
         watchers_(context, watch, lists) {}
 
   // Begins to take over the bulk operations of brokers that ended.

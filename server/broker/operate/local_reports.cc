@@ -24,7 +24,7 @@ namespace skiplane::broker {
 void LocalOperator::ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) {
   const std::string party = call.party;
   SubmitList(
-      context_.list_turns, lists_, party, std::move(done), &ErrorPage::groups,
+      context_.turns, TurnOf::kList, lists_, party, std::move(done), &ErrorPage::groups,
       [this, call = std::move(call)](pg::Session& session) { return ReadErrors(session, call); });
 }
 
@@ -59,7 +59,7 @@ absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
 void LocalOperator::AnnotateError(AnnotateErrorCall call, Callback<model::ErrorNote> done) {
   const std::string party = call.party;
   SubmitJob(
-      context_.call_turns, party, std::move(done),
+      context_.turns, TurnOf::kCall, party, std::move(done),
       [this, call = std::move(call)](pg::Session& session) { return Annotate(session, call); });
 }
 
@@ -82,7 +82,7 @@ absl::StatusOr<model::ErrorNote> LocalOperator::Annotate(pg::Session& session,
 void LocalOperator::ReadStatistics(StatisticsCall call, Callback<Statistics> done) {
   const std::string party = call.party;
   SubmitList(
-      context_.list_turns, lists_, party, std::move(done), &Statistics::hours,
+      context_.turns, TurnOf::kList, lists_, party, std::move(done), &Statistics::hours,
       [this, call = std::move(call)](pg::Session& session) { return ReadHours(session, call); });
 }
 
@@ -111,7 +111,7 @@ absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
 void LocalOperator::ReadMinutes(MinutesCall call, Callback<MinutePage> done) {
   const std::string party = call.party;
   SubmitList(
-      context_.list_turns, lists_, party, std::move(done), &MinutePage::minutes,
+      context_.turns, TurnOf::kList, lists_, party, std::move(done), &MinutePage::minutes,
       [this, call = std::move(call)](pg::Session& session) { return ReadTimes(session, call); });
 }
 
@@ -139,7 +139,7 @@ absl::StatusOr<MinutePage> LocalOperator::ReadTimes(pg::Session& session, const 
 void LocalOperator::ListSummaries(ListQueuesCall call, Callback<model::Page<QueueSummary>> done) {
   const std::string party = call.party;
   SubmitList(
-      context_.list_turns, lists_, party, std::move(done), std::identity(),
+      context_.turns, TurnOf::kList, lists_, party, std::move(done), std::identity(),
       [this, call = std::move(call)](pg::Session& session) { return Summarize(session, call); });
 }
 
@@ -163,7 +163,7 @@ absl::StatusOr<model::Page<QueueSummary>> LocalOperator::Summarize(pg::Session& 
 
 void LocalOperator::ListAudit(ListAuditCall call, Callback<AuditPage> done) {
   const std::string party = call.party;
-  SubmitList(context_.list_turns, lists_, party, std::move(done), &AuditPage::records,
+  SubmitList(context_.turns, TurnOf::kList, lists_, party, std::move(done), &AuditPage::records,
              [call = std::move(call)](pg::Session& session) -> absl::StatusOr<AuditPage> {
                ASSIGN_OR_RETURN(store::AuditPage page,
                                 store::ListAudit(session,
@@ -175,7 +175,7 @@ void LocalOperator::ListAudit(ListAuditCall call, Callback<AuditPage> done) {
 }
 
 void LocalOperator::ListBrokers(ListBrokersCall call, Callback<BrokerPage> done) {
-  SubmitJob(context_.call_turns, call.party, std::move(done),
+  SubmitJob(context_.turns, TurnOf::kCall, call.party, std::move(done),
             [this](pg::Session& session) -> absl::StatusOr<BrokerPage> {
               BrokerPage page;
               ASSIGN_OR_RETURN(page.brokers, store::ListBrokers(session, model::kBrokersListed));
@@ -185,7 +185,7 @@ void LocalOperator::ListBrokers(ListBrokersCall call, Callback<BrokerPage> done)
 }
 
 void LocalOperator::GetServerInfo(ServerInfoCall call, Callback<ServerReport> done) {
-  SubmitJob(context_.call_turns, call.party, std::move(done),
+  SubmitJob(context_.turns, TurnOf::kCall, call.party, std::move(done),
             [this](pg::Session& session) { return ReadInfo(session); });
 }
 

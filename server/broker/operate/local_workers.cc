@@ -38,7 +38,7 @@ absl::Status Command(pg::Session& session, const CommandWorkerCall& call) {
 
 void LocalOperator::ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) {
   const std::string party = call.party;
-  SubmitJob(context_.list_turns, party, std::move(done),
+  SubmitJob(context_.turns, TurnOf::kList, party, std::move(done),
             [this, call = std::move(call)](pg::Session& session) {
               return ReadWorkers(session, call);
             });
@@ -69,7 +69,7 @@ void LocalOperator::CommandWorker(CommandWorkerCall call, Callback<model::Worker
   const std::string handle = call.handle;
   const std::string party = call.party;
   SubmitChange(
-      context_.call_turns, party, std::move(done),
+      context_.turns, party, std::move(done),
       [call = std::move(call)](pg::Session& session) { return Command(session, call); },
       [this, handle](pg::Session& session) -> absl::StatusOr<model::Worker> {
         ASSIGN_OR_RETURN(std::optional<model::Worker> worker,

@@ -103,7 +103,7 @@ void QueueAdmin::Create(CreateQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
   const std::string party = call.party;
   SubmitChange(
-      context_.call_turns, party, std::move(done),
+      context_.turns, party, std::move(done),
       [this, call = std::move(call)](pg::Session& session) {
         return RunCreate(session, call, new_queues_);
       },
@@ -111,7 +111,7 @@ void QueueAdmin::Create(CreateQueueCall call, Callback<model::Queue> done) {
 }
 
 void QueueAdmin::Get(GetQueueCall call, Callback<QueueWithCounts> done) {
-  SubmitJob(context_.call_turns, call.party, std::move(done),
+  SubmitJob(context_.turns, TurnOf::kCall, call.party, std::move(done),
             [this, name = std::move(call.name)](pg::Session& session) {
               return RunGet(session, name);
             });
@@ -137,7 +137,7 @@ absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const s
 
 void QueueAdmin::List(ListQueuesCall call, Callback<model::Page<model::Queue>> done) {
   const std::string party = call.party;
-  SubmitList(context_.list_turns, lists_, party, std::move(done), std::identity(),
+  SubmitList(context_.turns, TurnOf::kList, lists_, party, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return ReadVisible<model::Queue>(
                    call.permit, call.limit,
@@ -153,7 +153,7 @@ void QueueAdmin::Update(UpdateQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
   const std::string party = call.party;
   SubmitChange(
-      context_.call_turns, party, std::move(done),
+      context_.turns, party, std::move(done),
       [call = std::move(call)](pg::Session& session) mutable { return RunUpdate(session, call); },
       [this, name](pg::Session& session) { return Changed(session, name); });
 }
@@ -162,7 +162,7 @@ void QueueAdmin::Pause(PauseQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
   const std::string party = call.party;
   SubmitChange(
-      context_.call_turns, party, std::move(done),
+      context_.turns, party, std::move(done),
       [call = std::move(call)](pg::Session& session) { return RunPause(session, call); },
       [this, name](pg::Session& session) { return Changed(session, name); });
 }

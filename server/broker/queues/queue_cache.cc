@@ -91,7 +91,7 @@ void QueueCache::Find(const Caller& caller, std::vector<std::string> names,
     }
     done(status.ok() ? std::move(found) : absl::StatusOr<Queues>(std::move(status)));
   };
-  context_.call_turns.Submit(caller.party, std::move(look));
+  context_.turns.Submit(TurnOf::kWork, caller.party, std::move(look));
 }
 
 absl::StatusOr<QueueCache::Queues> QueueCache::GetAll(

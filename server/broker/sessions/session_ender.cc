@@ -20,7 +20,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kAtMost(10);
-constexpr char kParty[] = "ends of sessions";  // whose turns it takes to go on with them
+constexpr char kEndsParty[] = "ends of sessions";  // whose turns it takes to go on with them
 constexpr int kLedgerRowsAtOnce = 20;
 
 void LogEnded(size_t workers, size_t sessions, size_t lanes) {
@@ -98,9 +98,10 @@ void SessionEnder::HandBack(const std::shared_ptr<Ending>& ending,
     const base::SteadyTime now = steady_clock::now();
     if (now >= ending->until) break;  // upkeep goes on with it
     if (now >= turn_ends) {
-      context_.call_turns.Submit(kParty, [this, ending](absl::StatusOr<pg::Session*> next) {
-        HandBack(ending, std::move(next));
-      });
+      context_.turns.Submit(TurnOf::kWork, kEndsParty,
+                            [this, ending](absl::StatusOr<pg::Session*> next) {
+                              HandBack(ending, std::move(next));
+                            });
       return;
     }
     const absl::StatusOr<bool> is_done =

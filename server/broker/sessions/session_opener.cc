@@ -17,6 +17,8 @@
 namespace skiplane::broker {
 namespace {
 
+constexpr char kLooksParty[] = "later looks";  // whose turns they take
+
 void LogOpened(size_t workers) {
   static constinit base::SampledEvent event("sessions_opened");
   if (!event.Wanted()) return;
@@ -99,12 +101,13 @@ void SessionOpener::LookLater(const std::shared_ptr<const KnownBySession>& known
 void SessionOpener::LookAfter(std::chrono::milliseconds delay,
                               const std::shared_ptr<const KnownBySession>& known) {
   context_.timer.After(delay, [this, delay, known] {
-    context_.pool.Submit([this, delay, known](absl::StatusOr<pg::Session*> session) {
-      const absl::StatusOr<size_t> found =
-          session.ok() ? HandBackUnknown(**session, *known) : session.status();
-      const bool is_last = delay == later_looks_.back();
-      if (!found.ok() || (is_last && *found > 0)) LookAfter(delay, known);
-    });
+    context_.turns.Submit(
+        TurnOf::kWork, kLooksParty, [this, delay, known](absl::StatusOr<pg::Session*> session) {
+          const absl::StatusOr<size_t> found =
+              session.ok() ? HandBackUnknown(**session, *known) : session.status();
+          const bool is_last = delay == later_looks_.back();
+          if (!found.ok() || (is_last && *found > 0)) LookAfter(delay, known);
+        });
   });
 }
 

@@ -11,17 +11,17 @@
 namespace skiplane::broker {
 namespace {
 
-constexpr std::chrono::minutes kEndedLives(3);  // see session_forget.sql
+constexpr std::chrono::minutes kForgottenAfter(3);  // an end (session_forget.sql)
 constexpr std::chrono::seconds kAgainMin(1);
 constexpr std::chrono::minutes kAgainMax(1);
 
 absl::Status TooManyWorkers(size_t most, std::chrono::nanoseconds again) {
   return base::WithRetryDelay(
       base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_WORKERS",
-                   absl::StrCat(most, " workers of this caller have sessions that live, the most "
-                                "that one caller may have at a broker; nothing was changed: keep "
-                                "the worker_id of a worker that begins anew, end sessions by "
-                                "Heartbeat (end_session), or lease for a shorter time")),
+                   absl::StrCat("workers of this caller have ", most, " sessions, as many as those "
+                                "of one caller may have at a broker, and this one got none: keep "
+                                "the worker_id of a worker that begins anew, or lease for a "
+                                "shorter time")),
       absl::FromChrono(again));
 }
 
@@ -30,7 +30,8 @@ absl::Status TooManyWorkers(size_t most, std::chrono::nanoseconds again) {
 absl::Status WorkerShares::Take(const std::string& party, const std::string& worker_id,
                                 base::SteadyTime now, absl::Duration lives) {
   base::MutexLock lock(mutex_);
-  ASSIGN_OR_RETURN(base::SteadyTime* const end, Find(party, worker_id, now));
+  ASSIGN_OR_RETURN(base::SteadyTime* const end,
+                   Find(PartyOf(party, now), absl::HashOf(worker_id), now));
   *end = std::max(*end, now + absl::ToChronoNanoseconds(lives));
   return absl::OkStatus();
 }
@@ -38,21 +39,24 @@ absl::Status WorkerShares::Take(const std::string& party, const std::string& wor
 absl::Status WorkerShares::TakeEnd(const std::string& party, const std::string& worker_id,
                                    base::SteadyTime now) {
   base::MutexLock lock(mutex_);
-  ASSIGN_OR_RETURN(base::SteadyTime* const end, Find(party, worker_id, now));
-  *end = now + kEndedLives;
+  Party& its = PartyOf(party, now);
+  const uint64_t worker = absl::HashOf(worker_id);
+  ASSIGN_OR_RETURN(const base::SteadyTime* const end, Find(its, worker, now));
+  const base::SteadyTime row_lives = std::max(*end, now) + kForgottenAfter;
+  its.ends.erase(worker);
+  its.ends[absl::HashOf(worker, ++ended_)] = row_lives;
   return absl::OkStatus();
 }
 
-absl::StatusOr<base::SteadyTime*> WorkerShares::Find(const std::string& party,
-                                                     const std::string& worker_id,
-                                                     base::SteadyTime now) {
-  Party& its = PartyOf(party, now);
-  const uint64_t id = absl::HashOf(worker_id);
-  const auto found = its.ends.find(id);
-  if (found != its.ends.end()) return &found->second;
-  if (its.ends.size() >= its.look_at && now >= its.full_until) Clean(its, now);
-  if (its.ends.size() >= of_party_max_) return TooManyWorkers(of_party_max_, its.full_until - now);
-  return &its.ends[id];
+absl::StatusOr<base::SteadyTime*> WorkerShares::Find(Party& party, uint64_t worker,
+                                                     base::SteadyTime now) const {
+  const auto found = party.ends.find(worker);
+  if (found != party.ends.end()) return &found->second;
+  if (party.ends.size() >= party.look_at && now >= party.full_until) Clean(party, now);
+  if (party.ends.size() >= of_party_max_) {
+    return TooManyWorkers(of_party_max_, party.full_until - now);
+  }
+  return &party.ends[worker];
 }
 
 WorkerShares::Party& WorkerShares::PartyOf(const std::string& name, base::SteadyTime now) {

@@ -1,6 +1,7 @@
-// How many workers of a party have sessions that live, as far as calls of this broker made them or
-// moved their end: sessions may last for hours, and all of them are looked through for lost ones.
-// Calls without a worker_id do not count: theirs are no more than the tasks that they lease.
+// How many sessions the workers of a party have, as far as calls of this broker made them or moved
+// their end: sessions may last for hours, and all of them are looked through for lost ones. One
+// that was ended stays as a row until its end would have come. Calls without a worker_id do not
+// count.
 // Thread-safe.
 #pragma once
 
@@ -17,8 +18,8 @@
 
 namespace skiplane::broker {
 
-// Of one party at one broker: a fleet of 10,000 workers that begins anew each hour, with leases of
-// twelve hours, and ends none of its sessions.
+// Of one party at one broker: a fleet of 10,000 workers that begins anew, with new ids, each hour,
+// and leases for twelve.
 inline constexpr size_t kWorkersOfPartyMax = 150000;
 
 class WorkerShares {
@@ -26,11 +27,11 @@ class WorkerShares {
   explicit WorkerShares(size_t of_party_max = kWorkersOfPartyMax) : of_party_max_(of_party_max) {}
 
   // The worker's session may live for so long from now. TOO_MANY_WORKERS if that would be one
-  // worker more than a party may have, with a hint when one of the others runs out.
+  // session more than a party may have, with a hint when one of the others runs out.
   absl::Status Take(const std::string& party, const std::string& worker_id, base::SteadyTime now,
                     absl::Duration lives);
 
-  // The same of a worker that ends its session, which is forgotten some minutes later.
+  // The same of a worker that ends its session: its next one is another.
   absl::Status TakeEnd(const std::string& party, const std::string& worker_id,
                        base::SteadyTime now);
 
@@ -42,14 +43,13 @@ class WorkerShares {
 
  private:
   struct Party {
-    absl::flat_hash_map<uint64_t, base::SteadyTime> ends;  // by the hash of the worker's id
+    // By the hash of the worker's id; of ended ones by one of its own.
+    absl::flat_hash_map<uint64_t, base::SteadyTime> ends;
     size_t look_at = 1000;  // when there are as many, those that ran out are removed
     base::SteadyTime full_until;
   };
 
-  absl::StatusOr<base::SteadyTime*> Find(const std::string& party, const std::string& worker_id,
-                                         base::SteadyTime now)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<base::SteadyTime*> Find(Party& party, uint64_t worker, base::SteadyTime now) const;
   Party& PartyOf(const std::string& name, base::SteadyTime now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Removes those that ran out.
@@ -57,6 +57,7 @@ class WorkerShares {
 
   const size_t of_party_max_;
   mutable base::Mutex mutex_;
+  uint64_t ended_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<std::string, Party> parties_ ABSL_GUARDED_BY(mutex_);
   size_t look_at_ ABSL_GUARDED_BY(mutex_) = 1000;  // parties
 };

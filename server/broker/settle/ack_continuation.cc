@@ -55,12 +55,15 @@ void Settler::PrepareContinuations(std::shared_ptr<SettleCall> call, size_t firs
   while (first < items.size() && items[first].continuation == nullptr) ++first;
   if (first == items.size()) return Submit(std::move(call));
   const std::string party = items[first].continuation->party;
-  context_.call_turns.Submit(party, [this, call, first](absl::StatusOr<pg::Session*> session) {
+  auto look = [this, call, first](absl::StatusOr<pg::Session*> session) {
     const base::SteadyTime turn_ends = std::chrono::steady_clock::now() + kTurn;
     absl::Status status = session.status();
     for (size_t i = first; i < call->items.size() && status.ok(); ++i) {
       SettleItem& item = call->items[i];
       if (item.continuation == nullptr) continue;
+      if (i > first && std::chrono::steady_clock::now() >= turn_ends) {
+        return PrepareContinuations(call, i);
+      }
       const absl::StatusOr<bool> done = CheckContinuation(**session, item, turn_ends);
       if (done.ok() && !*done) return PrepareContinuations(call, i);
       status = done.status();
@@ -71,7 +74,8 @@ void Settler::PrepareContinuations(std::shared_ptr<SettleCall> call, size_t firs
     } else {
       call->done(IsOutcomeUnknown(status) ? RepeatLater() : status);
     }
-  });
+  };
+  context_.turns.Submit(TurnOf::kWork, party, std::move(look));
 }
 
 // The repeat of an ack that was done is as good as done, whatever could not be asked for any more.
@@ -98,13 +102,14 @@ absl::StatusOr<bool> Settler::CheckContinuation(pg::Session& session, SettleItem
     return CheckAgainst(known, continuation);
   }));
   while (item.follow_ups.size() < continuation.follow_ups.size()) {
-    if (std::chrono::steady_clock::now() >= turn_ends) return false;
     const size_t i = item.follow_ups.size();
     const std::string path = absl::StrCat("follow_ups[", i, "].");
     auto pending = enqueuer_.Prepare(session, continuation.follow_ups[i], continuation.principal,
                                      path);
     if (!pending.ok()) return BlameQueue(absl::StrCat(path, "queue"), pending.status());
     item.follow_ups.push_back(*std::move(pending));
+    const bool are_all = item.follow_ups.size() == continuation.follow_ups.size();
+    if (!are_all && std::chrono::steady_clock::now() >= turn_ends) return false;
   }
   return true;
 }

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <string>
 #include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/settle/error_fingerprint.h"
 #include "server/pg/conflicts.h"
@@ -177,14 +180,22 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
   if (IsOutcomeUnknown(status)) {
     Repeat(lane, std::move(parts));
   } else if (!status.ok() && parts.size() > 1) {
-    // One bad item must not fail its neighbours' calls.
-    for (SettlePart& part : parts) {
-      std::vector<SettlePart> single;
-      single.push_back(std::move(part));
-      Run(lane, session, std::move(single));
-    }
+    RunEach(lane, std::move(parts));
   } else {
     EndAll(parts, status);
+  }
+}
+
+// One bad item must not fail its neighbours' calls, nor hold the connection while each is tried.
+void Settler::RunEach(int64_t lane, std::vector<SettlePart> parts) {
+  const std::string party = absl::StrCat("settlements in ", lane);
+  for (SettlePart& part : parts) {
+    auto single = std::make_shared<std::vector<SettlePart>>();
+    single->push_back(std::move(part));
+    context_.turns.Submit(TurnOf::kWork, party,
+                          [this, lane, single](absl::StatusOr<pg::Session*> session) {
+                            Run(lane, std::move(session), std::move(*single));
+                          });
   }
 }
 

@@ -65,6 +65,7 @@ class Settler {
   absl::Status RecallFollowUps(pg::Session& session, SettleItem& item);
   LaneBatcher& BatcherOf(int64_t lane);
   void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);
+  void RunEach(int64_t lane, std::vector<SettlePart> parts);
   void Repeat(int64_t lane, std::vector<SettlePart> parts);
 
   Context& context_;

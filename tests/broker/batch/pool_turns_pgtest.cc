@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "server/broker/batch/pool_turns.h"
 #include "tests/broker/broker_harness.h"
@@ -14,10 +15,11 @@
 namespace skiplane::testing {
 namespace {
 
+using broker::TurnOf;
 using Page = broker::AuditPage;
 
-// Of these, lists take three at a time, one of them for one party, and calls that are a job each
-// three. Another one may read what the metrics tell.
+// Of these, calls of operators take four at a time, and with what workers and producers wait for
+// five. The last one may read what the metrics tell.
 constexpr int kConnections = 6;
 
 class PoolTurnsTest : public BrokerHarness {
@@ -39,6 +41,13 @@ class PoolTurnsTest : public BrokerHarness {
     std::vector<Later<Page>> lists(10);
     for (Later<Page>& list : lists) broker().AsOperator().ListAudit(ListAll(), list.done());
     return lists;
+  }
+
+  // Of a party of its own.
+  Later<std::vector<broker::EnqueueResult>> EnqueueInto(const std::string& queue) {
+    Later<std::vector<broker::EnqueueResult>> later;
+    broker().Enqueue({queue, {Payload("x")}, "", "queue", false, "", queue}, later.done());
+    return later;
   }
 
   static broker::ListAuditCall ListAll() {
@@ -122,53 +131,66 @@ TEST_F(PoolTurnsTest, OtherCallsGoOnWhileLooksAtTasksWait) {
   for (auto& later : looks) EXPECT_FALSE(later.Get().ok());
 }
 
-// Each of them was a job of the pool, before all batches: a principal may have thousands under way.
-TEST_F(PoolTurnsTest, BatchesGoOnWhileCallsThatAreAJobEachWait) {
+// They were jobs of the pool, before all batches: a principal may have thousands under way.
+TEST_F(PoolTurnsTest, BatchesGoOnWhileOperatorsCallsWait) {
   const model::TaskId task = Enqueue({Payload("x")}).at(0).id;
   const auto lock = Lock("skiplane.audit");
+  std::vector<Later<Page>> lists = AskForTen();
   std::vector<Later<model::TaskView>> changes(10);
-  for (auto& later : changes) {
+  for (size_t i = 0; i < changes.size(); ++i) {
     broker::ChangeTaskCall call;
     call.id = task;
     call.change.kind = model::TaskChange::Kind::kPrioritize;
-    call.party = "greedy";
-    broker().AsOperator().ChangeTask(std::move(call), later.done());
+    call.party = std::to_string(i);
+    broker().AsOperator().ChangeTask(std::move(call), changes[i].done());
   }
   Later<broker::QueueWithCounts> queue;
   broker().GetQueue({"q", "other"}, queue.done());
-  Later<std::vector<broker::EnqueueResult>> with_cron;
-  model::NewTask periodic = Payload("cron");
-  periodic.cron = "0 4 * * *";
-  broker().Enqueue({"q", {periodic}, "", "queue", false, "", "other"}, with_cron.done());
-  Later<std::vector<broker::EnqueueResult>> into_new;
-  broker().Enqueue({"unknown", {Payload("y")}, "", "queue", false, "", "other"}, into_new.done());
   Later<model::BulkOperation> operation;
   broker().AsOperator().GetBulk({model::NewSessionId(), absl::ZeroDuration(), {}, "other"},
                                 operation.done());
   for (int i = 0; i < 20; ++i) ASSERT_EQ(Enqueue({Payload("beside them")}).size(), 1u);
+  EXPECT_THAT(EnqueueInto("unknown").Get(), IsOk()) << "what producers wait for goes on, too";
   for (auto& later : changes) EXPECT_FALSE(later.is_there());
-  EXPECT_FALSE(queue.is_there() || with_cron.is_there() || into_new.is_there() ||
-               operation.is_there());
+  for (Later<Page>& list : lists) EXPECT_FALSE(list.is_there());
+  EXPECT_FALSE(queue.is_there() || operation.is_there());
   Required(lock->RunText("COMMIT"));
   for (auto& later : changes) EXPECT_THAT(later.Get(), IsOk());
+  for (Later<Page>& list : lists) EXPECT_THAT(list.Get(), IsOk());
   EXPECT_THAT(queue.Get(), IsOk());
-  EXPECT_THAT(with_cron.Get(), IsOk());
-  EXPECT_THAT(into_new.Get(), IsOk());
   EXPECT_THAT(operation.Get(), ReasonIs("OPERATION_NOT_FOUND"));
+}
+
+TEST_F(PoolTurnsTest, BatchesGoOnWhileWhatIsNotKnownIsLookedFor) {
+  Enqueue({Payload("x")});
+  const auto lock = Lock("skiplane.queue IN SHARE MODE");  // they are read, and not made
+  std::vector<Later<std::vector<broker::EnqueueResult>>> made;
+  for (int i = 0; i < 10; ++i) made.push_back(EnqueueInto(absl::StrCat("new-", i)));
+  model::NewTask periodic = Payload("cron");
+  periodic.cron = "0 4 * * *";
+  Later<std::vector<broker::EnqueueResult>> with_cron;
+  broker().Enqueue({"q", {periodic}, "", "queue", false, "", "other"}, with_cron.done());
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(Enqueue({Payload("beside them")}).size(), 1u);
+  for (auto& later : made) EXPECT_FALSE(later.is_there());
+  EXPECT_FALSE(with_cron.is_there());
+  Required(lock->RunText("COMMIT"));
+  for (auto& later : made) EXPECT_THAT(later.Get(), IsOk());
+  EXPECT_THAT(with_cron.Get(), IsOk());
 }
 
 TEST_F(PoolTurnsTest, OnePartysListsLeaveAConnectionToAnothers) {
   pg::Pool pool({.uri = database_.broker_uri()}, 2, nullptr, [](bool) {});
-  broker::PoolTurns turns(pool, 2, 1, 2);
+  broker::PoolTurns turns(pool, 8);  // two lists at a time
   std::promise<void> other_is_done;
   Later<int> greedy[2];
-  turns.Submit("greedy", [&, done = greedy[0].done()](absl::StatusOr<pg::Session*>) mutable {
-    other_is_done.get_future().wait();
-    done(0);
-  });
-  turns.Submit("greedy", [done = greedy[1].done()](auto) mutable { done(0); });
+  turns.Submit(TurnOf::kList, "greedy",
+               [&, done = greedy[0].done()](absl::StatusOr<pg::Session*>) mutable {
+                 other_is_done.get_future().wait();
+                 done(0);
+               });
+  turns.Submit(TurnOf::kList, "greedy", [done = greedy[1].done()](auto) mutable { done(0); });
   Later<int> other;
-  turns.Submit("other", [done = other.done()](auto) mutable { done(0); });
+  turns.Submit(TurnOf::kList, "other", [done = other.done()](auto) mutable { done(0); });
   EXPECT_THAT(other.Get(), IsOk());
   EXPECT_FALSE(greedy[1].is_there());
   other_is_done.set_value();
@@ -176,20 +198,41 @@ TEST_F(PoolTurnsTest, OnePartysListsLeaveAConnectionToAnothers) {
   pool.Stop();
 }
 
+// The pool's queue is as long as others make it: each job once waited there by itself.
+TEST_F(PoolTurnsTest, ShortJobsFollowOneAnotherOnOneConnection) {
+  pg::Pool pool({.uri = database_.broker_uri()}, 1, nullptr, [](bool) {});
+  broker::PoolTurns turns(pool, 1);
+  std::promise<void> all_wait;
+  pool.Submit([go_on = all_wait.get_future()](const auto&) mutable { go_on.wait(); });
+  std::string order;  // of one thread
+  std::vector<Later<int>> ends(4);
+  const auto note = [&](size_t which, char name) {
+    return [&order, name, done = ends[which].done()](auto) mutable {
+      order.push_back(name);
+      done(0);
+    };
+  };
+  for (size_t i = 0; i < 3; ++i) turns.Submit(TurnOf::kWork, "party", note(i, 'j'));
+  pool.Submit(note(3, 'b'));
+  all_wait.set_value();
+  for (auto& end : ends) EXPECT_THAT(end.Get(), IsOk());
+  EXPECT_EQ(order, "jjjb");
+  pool.Stop();
+}
+
 // One read is made, and holds up the others: then each party has its turn.
 TEST_F(PoolTurnsTest, WhoAsksForManyWaitsForItself) {
   pg::Pool pool({.uri = database_.broker_uri()}, 1, nullptr, [](bool) {});
-  broker::PoolTurns turns(pool, 1, 1);
+  broker::PoolTurns turns(pool, 1);
   std::promise<void> all_wait;
-  turns.Submit("greedy", [go_on = all_wait.get_future()](absl::StatusOr<pg::Session*>) mutable {
-    go_on.wait();
-  });
+  turns.Submit(TurnOf::kCall, "greedy",
+               [go_on = all_wait.get_future()](const auto&) mutable { go_on.wait(); });
   std::string order;  // of one thread
   std::vector<Later<int>> ends(5);
   for (const auto& [end, party] : {std::pair(0, "greedy"), std::pair(1, "greedy"),
                                    std::pair(2, "greedy"), std::pair(3, "other"),
                                    std::pair(4, "third")}) {
-    turns.Submit(party, [&order, name = party[0],
+    turns.Submit(TurnOf::kCall, party, [&order, name = party[0],
                          done = ends[static_cast<size_t>(end)].done()](auto) mutable {
       order.push_back(name);
       done(0);
@@ -203,12 +246,13 @@ TEST_F(PoolTurnsTest, WhoAsksForManyWaitsForItself) {
 
 TEST(PoolTurnsWithoutDatabaseTest, ListsThatWaitAreRefusedWithTheOneThatCannotBeMade) {
   pg::Pool pool({.uri = "postgresql://127.0.0.1:1/nowhere"}, 2, nullptr, [](bool) {});
-  broker::PoolTurns turns(pool, 2, 2);
+  broker::PoolTurns turns(pool, 2);
   std::vector<Later<int>> lists(1000);
   for (Later<int>& list : lists) {
-    turns.Submit("party", [done = list.done()](absl::StatusOr<pg::Session*> session) mutable {
-      done(session.ok() ? absl::StatusOr<int>(1) : session.status());
-    });
+    turns.Submit(TurnOf::kList, "party",
+                 [done = list.done()](const absl::StatusOr<pg::Session*>& session) mutable {
+                   done(session.ok() ? absl::StatusOr<int>(1) : session.status());
+                 });
   }
   for (Later<int>& list : lists) EXPECT_FALSE(list.Get().ok());
   pool.Stop();

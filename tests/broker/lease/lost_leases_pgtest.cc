@@ -15,8 +15,8 @@ class LostLeasesPgTest : public BrokerHarness {
                                      const std::vector<int32_t>& slots = {1}) {
     base::Timer timer;
     pg::Pool pool({.uri = database_.uri()}, 1, nullptr, [](bool) {});
-    broker::PoolTurns turns(pool, 1, 1);
-    broker::Context context{pool, turns, turns, timer, metrics_, "origin"};
+    broker::PoolTurns turns(pool, 1);
+    broker::Context context{pool, turns, timer, metrics_, "origin"};
     std::promise<absl::StatusOr<store::Leased>> found;
     broker::LostLeases lost(context,
                             [&](broker::LeaseRun&, absl::StatusOr<store::Leased> leased) {

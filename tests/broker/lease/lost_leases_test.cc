@@ -16,8 +16,8 @@ TEST(LostLeasesTest, EveryOneIsAnsweredWhenTheTimerStops) {
   metrics::Metrics metrics("test", "test");
   base::Timer timer;
   pg::Pool pool({.uri = "postgresql:///x?host=/nonexistent"}, 1, nullptr, [](bool) {});
-  PoolTurns turns(pool, 1, 1);
-  Context context{pool, turns, turns, timer, metrics, "origin"};
+  PoolTurns turns(pool, 1);
+  Context context{pool, turns, timer, metrics, "origin"};
   std::atomic<int> answers = 0;
   LostLeases lost(context, [&](LeaseRun& run, const absl::StatusOr<store::Leased>& leased) {
     EXPECT_EQ(run.demand.lane, 7);
@@ -40,8 +40,8 @@ TEST(LostLeasesTest, TheTimeOfTheTriesIsTheLimitNotTheirNumber) {
   metrics::Metrics metrics("test", "test");
   base::Timer timer;
   pg::Pool pool({.uri = "postgresql:///x?host=/nonexistent"}, 1, nullptr, [](bool) {});
-  PoolTurns turns(pool, 1, 1);
-  Context context{pool, turns, turns, timer, metrics, "origin"};
+  PoolTurns turns(pool, 1);
+  Context context{pool, turns, timer, metrics, "origin"};
   std::promise<std::chrono::steady_clock::time_point> answered;
   const LostLeases::Patience patience{.pause = std::chrono::milliseconds(1),
                                       .try_for = std::chrono::seconds(1)};

@@ -58,11 +58,14 @@ class LostReadTest : public BrokerHarness {
         "(SELECT oid FROM pg_database WHERE datname = current_database())";
     while (Number(waiting) == 0) Require(std::chrono::steady_clock::now() < give_up, "no call");
     std::thread stop([&] { ending->Stop(); });
+    // The read would follow in the same turn, on the connection that the call has.
+    const auto turn_ends = std::chrono::steady_clock::now() + broker::kTurn;
     bool is_ending = false;
-    while (!is_ending) {
+    while (!is_ending || std::chrono::steady_clock::now() < turn_ends) {
       Require(std::chrono::steady_clock::now() < give_up, "it does not end");
       Later<Operation> other;
-      ending->AsOperator().GetBulk({model::SessionId(), absl::ZeroDuration()}, other.done());
+      ending->AsOperator().GetBulk({model::SessionId(), absl::ZeroDuration(), {}, "other"},
+                                      other.done());
       is_ending = base::ReasonOf(other.Get().status()) == "BROKER_DRAINING";
     }
     Required(holder->RunText("COMMIT"));

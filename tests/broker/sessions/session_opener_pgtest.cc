@@ -56,8 +56,8 @@ class SessionOpenerTest : public BrokerHarness {
 
   base::Timer timer_;
   pg::Pool pool_{{.uri = database_.broker_uri()}, 1, &metrics_, [](bool) {}};
-  broker::PoolTurns turns_{pool_, 1, 1};
-  broker::Context context_{pool_, turns_, turns_, timer_, metrics_, "origin"};
+  broker::PoolTurns turns_{pool_, 1};
+  broker::Context context_{pool_, turns_, timer_, metrics_, "origin"};
   broker::SessionCache sessions_{10};
   std::unique_ptr<broker::SessionOpener> opener_;
   std::atomic<int> times_ = 0;  // that something was handed back

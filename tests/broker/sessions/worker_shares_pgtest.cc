@@ -36,10 +36,12 @@ class WorkersOfPartyTest : public BrokerHarness {
     broker().OpenSession(std::move(call), later.done());
     return later.Get().status();
   }
-  absl::Status End(const std::string& worker) {
+  absl::Status End(const std::string& worker) { return Beat(worker, absl::ZeroDuration(), true); }
+  absl::Status Beat(const std::string& worker, absl::Duration duration, bool ends = false) {
     broker::HeartbeatCall call;
     call.worker_id = worker;
-    call.end_session = true;
+    call.lease_duration = duration;
+    call.end_session = ends;
     call.party = "party";
     Later<broker::HeartbeatAnswer> later;
     broker().Heartbeat(std::move(call), later.done());
@@ -54,6 +56,16 @@ TEST_F(WorkersOfPartyTest, ThoseBeyondTheBoundAreRefusedHoweverTheyCome) {
   EXPECT_THAT(Open("three"), ReasonIs("TOO_MANY_WORKERS"));
   EXPECT_THAT(End("three"), ReasonIs("TOO_MANY_WORKERS"));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session"), 2);
+}
+
+// A session that was made for a moment was moved twelve hours ahead by a heartbeat, uncounted.
+TEST_F(WorkersOfPartyTest, AHeartbeatCountsAsMuchAsItMoves) {
+  for (const char* worker : {"one", "two"}) {
+    EXPECT_THAT(TryLease(worker), IsOk());
+    EXPECT_THAT(Beat(worker, absl::Hours(12)), IsOk());
+  }
+  EXPECT_THAT(Beat("three", absl::Hours(12)), ReasonIs("TOO_MANY_WORKERS"));
+  EXPECT_THAT(TryLease("three"), ReasonIs("TOO_MANY_WORKERS"));
 }
 
 TEST_F(WorkersOfPartyTest, OthersAndKnownOnesGoOn) {

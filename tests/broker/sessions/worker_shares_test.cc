@@ -45,12 +45,25 @@ TEST_F(WorkerSharesTest, WhatRanOutMakesRoom) {
   EXPECT_FALSE(Take("ann", 4).ok());
 }
 
-TEST_F(WorkerSharesTest, AnEndOfALongSessionMakesRoomSoon) {
-  for (int worker = 0; worker < 3; ++worker) EXPECT_THAT(Take("ann", worker), IsOk());
-  EXPECT_THAT(shares_.TakeEnd("ann", "worker-1", now_), IsOk());
-  EXPECT_FALSE(Take("ann", 3).ok()) << "its row is still there";
-  now_ += std::chrono::minutes(3);
-  EXPECT_THAT(Take("ann", 3), IsOk());
+// The row of a session that was ended stays until the session would have run out.
+TEST_F(WorkerSharesTest, ASessionThatWasEndedCountsAsLongAsItsRowStays) {
+  EXPECT_THAT(Take("ann", 0, absl::Hours(12)), IsOk());
+  EXPECT_THAT(Take("ann", 1, absl::Seconds(1)), IsOk());
+  for (const char* worker : {"worker-0", "worker-1"}) {
+    EXPECT_THAT(shares_.TakeEnd("ann", worker, now_), IsOk());
+  }
+  EXPECT_THAT(Take("ann", 2), IsOk());
+  now_ += std::chrono::minutes(4);
+  EXPECT_THAT(Take("ann", 3), IsOk()) << "the short one is forgotten";
+  EXPECT_FALSE(Take("ann", 4).ok());
+}
+
+TEST_F(WorkerSharesTest, EachSessionOfAWorkerThatEndsAndBeginsCounts) {
+  for (int times = 0; times < 3; ++times) {
+    EXPECT_THAT(Take("ann", 0), IsOk());
+    EXPECT_THAT(shares_.TakeEnd("ann", "worker-0", now_), IsOk());
+  }
+  EXPECT_FALSE(Take("ann", 0).ok());
 }
 
 TEST_F(WorkerSharesTest, EndsOfSessionsThatNeverWereCountToo) {
@@ -58,6 +71,7 @@ TEST_F(WorkerSharesTest, EndsOfSessionsThatNeverWereCountToo) {
     EXPECT_THAT(shares_.TakeEnd("ann", absl::StrCat(worker), now_), IsOk());
   }
   EXPECT_FALSE(shares_.TakeEnd("ann", "3", now_).ok());
+  EXPECT_THAT(Take("bob", 3), IsOk());
 }
 
 TEST_F(WorkerSharesTest, PartiesAreForgottenWhenTheirWorkersAre) {
