@@ -34,8 +34,9 @@ auto RotateKeys() {
 
 }  // namespace
 
-Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics)
-    : log_(metrics),
+Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics, MarkKeeper* keeper)
+    : keeper_(keeper),
+      log_(metrics),
       leader_(broker_id, metrics),
       clock_mender_(broker_id, metrics),
       reclaimer_(broker_id, metrics),
@@ -60,12 +61,18 @@ bool Chores::RunPass(pg::Session& session) {
     is_complete = result.is_complete;
     return true;
   });
-  if (session.alive()) {
-    log_.Run("counter_folder", [&] { return Completing(counter_folder_)(session); });
-  }
-  if (session.alive()) RunSlowest(session);
+  if (session.alive()) RunOthers(session);
   if (!session.alive()) NoteCutOff();
   return !is_complete;
+}
+
+void Chores::RunOthers(pg::Session& session) {
+  if (keeper_ != nullptr) keeper_->Begin();
+  log_.Run("counter_folder", [&] { return Completing(counter_folder_)(session); });
+  if (session.alive()) RunSlowest(session);
+  if (keeper_ == nullptr) return;
+  const MarkKeeper::Marks marks = keeper_->End();
+  if (marks.last.has_value() || marks.is_unsure) reclaimer_.NoteMarked(marks.last);
 }
 
 void Chores::NoteCutOff() {

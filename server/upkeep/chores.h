@@ -22,6 +22,7 @@
 #include "server/upkeep/hang_finder.h"
 #include "server/upkeep/leader.h"
 #include "server/upkeep/ledger_folder.h"
+#include "server/upkeep/mark_keeper.h"
 #include "server/upkeep/partitions.h"
 #include "server/upkeep/reclaimer.h"
 #include "server/upkeep/retention.h"
@@ -31,7 +32,8 @@ namespace skiplane::upkeep {
 class Chores {
  public:
   // `metrics` outlives the object.
-  Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics);
+  // `keeper` is told of chores that may take long, and outlives the object, too; null: nobody is.
+  Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics, MarkKeeper* keeper = nullptr);
 
   // Returns whether tasks of lost sessions are left, so that the next pass should come at once.
   bool RunPass(pg::Session& session);
@@ -61,8 +63,10 @@ class Chores {
   // Whether this broker leads; the time and the gap go to `grace_due`.
   bool Lead(pg::Session& session, bool* grace_due);
   void WatchClock(pg::Session& session, const store::Lead& lead);
+  void RunOthers(pg::Session& session);
   void RunSlowest(pg::Session& session);
 
+  MarkKeeper* const keeper_;
   ChoreLog log_;
   Leader leader_;
   ClockMender clock_mender_;

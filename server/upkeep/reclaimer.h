@@ -49,6 +49,8 @@ class Reclaimer {
 
   // When this noted last that lost sessions were looked for.
   std::optional<std::chrono::steady_clock::time_point> marked_at() const { return marked_at_; }
+  // Somebody else did so for this broker; unset: perhaps.
+  void NoteMarked(std::optional<std::chrono::steady_clock::time_point> at) { marked_at_ = at; }
 
  private:
   absl::Status Expire(pg::Session& session, ReclaimResult* result);

@@ -12,6 +12,7 @@
 #include "server/pg/backoff.h"
 #include "server/pg/requirements.h"
 #include "server/upkeep/chores.h"
+#include "server/upkeep/mark_keeper.h"
 #include "server/upkeep/vacuum_thread.h"
 
 namespace skiplane::upkeep {
@@ -28,7 +29,8 @@ struct Upkeep::State {
   State(UpkeepOptions its_options, metrics::Metrics* its_metrics)
       : options(std::move(its_options)),
         metrics(its_metrics),
-        chores(options.broker_id, its_metrics),
+        keeper(options.connect, options.broker_id),
+        chores(options.broker_id, its_metrics, &keeper),
         vacuum({options.connect, options.vacuum_interval, options.vacuum},
                [this] { return is_leader.load(); }, its_metrics) {}
 
@@ -43,6 +45,7 @@ struct Upkeep::State {
   const UpkeepOptions options;
   metrics::Metrics* const metrics;
 
+  MarkKeeper keeper;
   // The thread's own.
   Chores chores;
   pg::Backoff backoff;
@@ -129,6 +132,7 @@ void Upkeep::Start() {
     state_->stopping = false;
   }
   state_->thread = std::thread([state = state_.get()] { state->Loop(); });
+  state_->keeper.Start();
   state_->vacuum.Start();
 }
 
@@ -141,6 +145,7 @@ void Upkeep::Stop() {
     if (state_->session != nullptr) state_->session->EndWithin(kStopWithin);
     state_->changed.NotifyAll();
   }
+  state_->keeper.Stop();
   state_->vacuum.Stop();
   state_->thread.join();
 }

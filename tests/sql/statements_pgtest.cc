@@ -54,7 +54,8 @@ const std::set<std::string> kMayReadALane = {"queue_bytes", "deletion_holds"};
 // all.
 const std::set<std::string> kIndexesWithoutLane = {
     "settled_ranges",      "answered_request_key", "lease_ledger_request",
-    "worker_session_pkey", "worker_session_alive", "worker_session_ended", "task_planned"};
+    "worker_session_pkey", "worker_session_alive", "worker_session_gone",  "worker_session_ended",
+    "task_planned"};
 
 // "history" for history_20260101 and history_default.
 std::string TableOf(const std::string& relation) {

@@ -4,6 +4,7 @@
 #include "server/pg/connections/listener.h"
 #include "server/store/peers.h"
 #include "tests/pg/connections/heard.h"
+#include "tests/support/require.h"
 #include "tests/support/status_matchers.h"
 #include "tests/upkeep/upkeep_harness.h"
 
@@ -51,6 +52,33 @@ TEST_F(UpkeepTest, TheTaskOfASilentWorkerIsRescued) {
   upkeep.Stop();
   upkeep.Stop();
   EXPECT_EQ(Tasks("state = 1 AND attempt = 1"), 1);
+}
+
+// Each chore that took more than two seconds once gave every session a grace: one that did so
+// every half a minute kept all dead workers alive.
+TEST_F(UpkeepTest, AChoreThatTakesLongIsNoOutage) {
+  UpkeepOptions options = OptionsOf(201);
+  options.connect.lock_timeout = options.connect.statement_timeout = absl::Minutes(1);
+  const auto holder = Open();
+  Required(holder->RunText("SET idle_in_transaction_session_timeout = 0; BEGIN; "
+                           "LOCK TABLE skiplane.counter_delta"));
+  Upkeep upkeep(options, &metrics_);
+  upkeep.Start();
+  const std::string waits = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+  const std::string mark = "SELECT reclaim_time FROM skiplane.upkeep_lead";
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto wait_until = [&](const auto& is_so) {
+    while (!is_so()) {
+      testing::Require(std::chrono::steady_clock::now() < give_up, "it did not come in a minute");
+    }
+  };
+  wait_until([&] { return Number(waits) > 0; });
+  for (int marks = 0; marks < 3; ++marks) {
+    const std::string before = Sql(mark);
+    wait_until([&] { return Sql(mark) != before; });
+  }
+  Required(holder->RunText("COMMIT"));
+  EXPECT_TRUE(IsRescued("silent"));
 }
 
 TEST_F(UpkeepTest, GoesOnAfterItsConnectionBroke) {

@@ -34,8 +34,8 @@ struct BatchLimits {
   int64_t pending_rows_max = model::kPendingRowsMax;
   int64_t pending_bytes_max = model::kPendingBytesMax;
   int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
-  // Between the starts of two batches, unless one is full.
-  std::chrono::milliseconds min_interval{0};
+  std::chrono::milliseconds min_interval{0};  // between two starts, unless a batch is full
+  bool is_urgent = false;  // before what others have brought to the pool
 };
 
 template <typename Item>
@@ -100,7 +100,7 @@ class Batcher {
   }
 
   void Submit() {
-    pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+    auto run = [this](absl::StatusOr<pg::Session*> session) {
       std::vector<Item> items = Take();
       if (!items.empty()) run_(std::move(session), std::move(items));
       bool again = false;
@@ -110,7 +110,8 @@ class Batcher {
         again = MayStart();
       }
       if (again) Submit();
-    });
+    };
+    pool_.Submit(std::move(run), limits_.is_urgent);
   }
 
   // At least one item, more while they fit.

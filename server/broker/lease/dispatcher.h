@@ -20,6 +20,7 @@
 #include "server/broker/batch/context.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/lease/lost_leases.h"
+#include "server/broker/lease/probe_parties.h"
 #include "server/broker/lease/request_finder.h"
 #include "server/broker/lease/settle_and_lease_operation.h"
 #include "server/broker/schedule/scheduler.h"
@@ -137,6 +138,7 @@ class Dispatcher {
   AnswerMemory memory_;
   LostLeases lost_;
   RequestFinder finder_;
+  ProbeParties probe_parties_;
 
   mutable base::Mutex mutex_;
   Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -56,8 +57,7 @@ void Dispatcher::Perform(std::vector<Action> actions) {
         });
       },
       [this](const SendProbe& send) {
-        const std::string party = absl::StrCat(send.lane_stage.lane);
-        context_.turns.Submit(TurnOf::kProbe, party,
+        context_.turns.Submit(TurnOf::kProbe, probe_parties_.PartyOf(send.lane_stage),
                               [this, send](absl::StatusOr<pg::Session*> session) {
                                 RunProbe(send.lane_stage, std::move(session));
                               });
@@ -176,8 +176,10 @@ void Dispatcher::RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Sessio
     Event event(*this);
     start = scheduler_.BeginProbe(lane_stage, event.step);
   }
+  const base::SteadyTime began = std::chrono::steady_clock::now();
   absl::StatusOr<ProbeResult> seen =
       session.ok() ? ProbeLaneStage(**session, lane_stage, start.from) : session.status();
+  probe_parties_.Note(lane_stage, std::chrono::steady_clock::now() - began);
   if (IsOutcomeUnknown(seen.status())) seen = RepeatLater();  // a probe changes nothing
   Event event(*this);
   scheduler_.EndProbe(lane_stage, start, seen, event.step);

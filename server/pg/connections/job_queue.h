@@ -25,18 +25,23 @@ class JobQueue {
   // promise.
   bool HasSpare() const { return spare_.load(std::memory_order_relaxed) >= 2; }
 
-  void Push(Job job) {
-    jobs_.push_back(std::move(job));
+  // An urgent one before all that wait, but other urgent ones.
+  void Push(Job job, bool is_urgent = false) {
+    jobs_.insert(is_urgent ? jobs_.begin() + static_cast<std::ptrdiff_t>(urgent_) : jobs_.end(),
+                 std::move(job));
+    if (is_urgent) ++urgent_;
     Count();
   }
   // To the front: it was taken and could not be begun.
   void PutBack(Job job) {
     jobs_.push_front(std::move(job));
+    ++urgent_;
     Count();
   }
   Job Take() {
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
+    if (urgent_ > 0) --urgent_;
     Count();
     return job;
   }
@@ -57,6 +62,7 @@ class JobQueue {
   }
 
   std::deque<Job> jobs_;
+  size_t urgent_ = 0;  // of them, at the front
   int idle_ = 0;
   std::atomic<int> spare_ = 0;  // idle threads beyond those for which a job waits
 };

@@ -1,5 +1,10 @@
 // Heartbeats: what they say of leases, and what they read for it.
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "server/store/reclaim.h"
 #include "tests/broker/broker_harness.h"
@@ -51,6 +56,45 @@ class HeartbeatTest : public BrokerHarness {
 
   bool HasReadTasks() { return absl::StrContains(metrics_.Text(), "statement=\"lease_state\""); }
 };
+
+// They once stood behind the batches of all lanes, some of them for longer than leases last.
+TEST_F(HeartbeatTest, HeartbeatsGoBeforeBatchesThatWait) {
+  const auto one = NewBroker(true, 1);
+  const auto put = [&](int queue, broker::Callback<std::vector<broker::EnqueueResult>> done) {
+    one->Enqueue({absl::StrCat("q", queue), {Payload("x")}, "", "queue", false, "", ""},
+                 std::move(done));
+  };
+  constexpr int kQueues = 20;
+  model::TaskId task;
+  for (int i = 0; i < kQueues; ++i) {
+    Later<std::vector<broker::EnqueueResult>> made;
+    put(i, made.done());
+    task = Required(made.Get()).front().id;
+  }
+  const auto lock = Lock("skiplane.audit");
+  broker::ChangeTaskCall change;
+  change.id = task;
+  change.change.kind = model::TaskChange::Kind::kPrioritize;
+  Later<model::TaskView> changed;
+  one->AsOperator().ChangeTask(std::move(change), changed.done());
+  std::string order;  // of the one connection's thread
+  std::vector<Later<int>> ends(kQueues + 1);
+  for (int i = 0; i < kQueues; ++i) {
+    put(i, [&order, done = ends[static_cast<size_t>(i)].done()](const auto&) mutable {
+      order.push_back('q');
+      done(0);
+    });
+  }
+  one->Heartbeat({"w", absl::Seconds(30), {}},
+                 [&order, done = ends.back().done()](const auto&) mutable {
+                   order.push_back('h');
+                   done(0);
+                 });
+  Required(lock->RunText("COMMIT"));
+  EXPECT_THAT(changed.Get(), IsOk());
+  for (auto& end : ends) EXPECT_THAT(end.Get(), IsOk());
+  EXPECT_EQ(order.front(), 'h') << order;
+}
 
 TEST_F(HeartbeatTest, AHeartbeatTellsHeldLostAndCancelled) {
   Enqueue({Payload("a"), Payload("b")});

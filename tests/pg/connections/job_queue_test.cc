@@ -1,6 +1,8 @@
 // When a connection would stay idle beside one more job.
 #include "server/pg/connections/job_queue.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace skiplane::pg {
@@ -30,6 +32,23 @@ TEST(JobQueue, AJobThatWaitsTakesAnIdleThread) {
   EXPECT_TRUE(jobs.HasSpare());
   jobs.PutBack(std::move(job));
   EXPECT_FALSE(jobs.HasSpare());
+}
+
+TEST(JobQueue, UrgentOnesGoFirstInTheirOwnOrder) {
+  std::string order;
+  const auto note = [&order](char name) {
+    return [&order, name](const absl::StatusOr<Session*>&) { order.push_back(name); };
+  };
+  JobQueue jobs;
+  jobs.Push(note('a'));
+  jobs.Push(note('u'), true);
+  jobs.Push(note('b'));
+  jobs.Push(note('v'), true);
+  jobs.Take()(nullptr);
+  jobs.PutBack(note('w'));
+  jobs.Push(note('x'), true);
+  while (!jobs.empty()) jobs.Take()(nullptr);
+  EXPECT_EQ(order, "uwvxab");
 }
 
 }  // namespace
