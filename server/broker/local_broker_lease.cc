@@ -111,7 +111,9 @@ void LocalBroker::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) 
       call.end_session
           ? worker_shares_.TakeEnd(call.party, call.worker_id, call.began)
           : worker_shares_.Take(call.party, call.worker_id, call.began, call.lease_duration);
-  if (!taken.ok()) return done(taken);
+  // One that asks for no time is not refused: its worker may be new to this broker only.
+  const bool asks = call.end_session || call.lease_duration > absl::ZeroDuration();
+  if (!taken.ok() && asks) return done(taken);
   if (call.end_session) return ender_.End(std::move(call), std::move(done));
   renewer_.Heartbeat(std::move(call), std::move(done));
 }

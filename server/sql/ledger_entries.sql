@@ -14,7 +14,7 @@ WITH named AS MATERIALIZED (
                   SELECT FROM unnest(l.sessions) AS s(id)
                   WHERE (s.id IN (SELECT u.id FROM unnest($2::uuid[]) AS u(id))) IS TRUE)
            END AS is_lost
-    FROM skiplane.lease_ledger l WHERE l.lane = $1::int8 OFFSET 0
+    FROM skiplane.lease_ledger l WHERE l.lane = $1::int8 ORDER BY l.id OFFSET 0
   ) r
   WHERE r.is_lost
      -- A lease number is the time of its lease, or a little more.

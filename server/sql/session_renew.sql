@@ -21,9 +21,11 @@ SET expire_time = greatest(s.expire_time, w.since + coalesce(w.duration, s.lease
     lease_duration = coalesce(w.duration, s.lease_duration),
     progress = CASE WHEN w.report IS NULL THEN s.progress ELSE
       coalesce((SELECT jsonb_object_agg(e.key, e.value)
-                FROM (SELECT a.key, a.value FROM jsonb_each(s.progress) a
-                      WHERE NOT w.report -> 'progress' ? a.key LIMIT 256) e
-                WHERE w.report -> 'held' ? e.key OR EXISTS (
+                FROM (SELECT a.key, a.value, w.report -> 'held' ? a.key AS is_held,
+                             row_number() OVER (PARTITION BY w.report -> 'held' ? a.key) AS number
+                      FROM jsonb_each(s.progress) a
+                      WHERE NOT w.report -> 'progress' ? a.key) e
+                WHERE e.is_held OR e.number <= 256 AND EXISTS (
                   SELECT FROM skiplane.task t
                   WHERE t.lane = (e.value ->> 'lane')::int8 AND t.id = e.key::int8
                     AND t.lease_number = (e.value ->> 'lease')::int8 AND t.state = 2

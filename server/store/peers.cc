@@ -63,6 +63,12 @@ absl::StatusOr<Lead> TakeLead(pg::Session& session, const pg::Uuid& id, absl::Du
   return lead;
 }
 
+absl::StatusOr<bool> KeepMark(pg::Session& session, const pg::Uuid& id) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kUpkeepKeep, pg::Params().UuidValue(id)));
+  return !rows.empty();
+}
+
 absl::Status MarkReclaimed(pg::Session& session, const pg::Uuid& id) {
   return session.Run(sql::kUpkeepMark, pg::Params().UuidValue(id)).status();
 }

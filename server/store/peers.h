@@ -60,6 +60,10 @@ absl::StatusOr<Lead> TakeLead(pg::Session& session, const pg::Uuid& id, absl::Du
 // Notes that lost sessions were looked for just now.
 absl::Status MarkReclaimed(pg::Session& session, const pg::Uuid& id);
 
+// While that is fresh: the database goes on to answer. Returns false, and notes nothing, when it is
+// not, or when the broker does not lead.
+absl::StatusOr<bool> KeepMark(pg::Session& session, const pg::Uuid& id);
+
 absl::Status ResignLead(pg::Session& session, const pg::Uuid& id);
 
 // Makes the first key for lease tokens if there is none; returns all.

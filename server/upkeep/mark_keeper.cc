@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kFirstAfter(1);
 constexpr std::chrono::milliseconds kEvery(500);
+constexpr std::chrono::seconds kPatience(1);  // of who waits for the end of a mark
 
 }  // namespace
 
@@ -19,7 +20,8 @@ struct MarkKeeper::State {
   void Loop();
   // Waits until a mark is due; returns false when the thread shall end.
   bool WaitForTurn();
-  absl::Status Mark();
+  // Whether it was made.
+  absl::StatusOr<bool> Mark();
   void Use(std::unique_ptr<pg::Session> other);
 
   pg::ConnectOptions connect;
@@ -37,12 +39,15 @@ struct MarkKeeper::State {
 
 void MarkKeeper::State::Loop() {
   while (WaitForTurn()) {
-    const bool is_made = Mark().ok();
-    if (!is_made) Use(nullptr);
+    const absl::StatusOr<bool> is_made = Mark();
+    if (!is_made.ok()) Use(nullptr);
     base::MutexLock lock(mutex);
     is_marking = false;
-    if (is_made) marks.last = std::chrono::steady_clock::now();
-    if (!is_made) marks = {std::nullopt, true};
+    if (!is_made.ok()) {
+      marks = {std::nullopt, true};
+    } else if (*is_made) {
+      marks = {std::chrono::steady_clock::now(), false};
+    }
     if (due.has_value()) due = std::chrono::steady_clock::now() + kEvery;
     changed.NotifyAll();
   }
@@ -51,11 +56,11 @@ void MarkKeeper::State::Loop() {
 
 bool MarkKeeper::State::WaitForTurn() {
   base::MutexLock lock(mutex);
-  if (!due.has_value()) session.reset();  // the next long chore may be far away
   while (!stopping && (!due.has_value() || std::chrono::steady_clock::now() < *due)) {
     if (due.has_value()) {
       changed.WaitUntil(mutex, *due);
     } else {
+      session.reset();  // the next long chore may be far away
       changed.Wait(mutex);
     }
   }
@@ -63,12 +68,12 @@ bool MarkKeeper::State::WaitForTurn() {
   return !stopping;
 }
 
-absl::Status MarkKeeper::State::Mark() {
+absl::StatusOr<bool> MarkKeeper::State::Mark() {
   if (session == nullptr || !session->alive()) {
     ASSIGN_OR_RETURN(auto opened, pg::Session::Open(connect, nullptr));
     Use(std::move(opened));
   }
-  return store::MarkReclaimed(*session, broker_id);
+  return store::KeepMark(*session, broker_id);
 }
 
 void MarkKeeper::State::Use(std::unique_ptr<pg::Session> other) {
@@ -104,7 +109,15 @@ void MarkKeeper::Begin() {
 MarkKeeper::Marks MarkKeeper::End() {
   base::MutexLock lock(state_->mutex);
   state_->due.reset();
-  while (state_->is_marking) state_->changed.Wait(state_->mutex);
+  state_->changed.NotifyAll();
+  const SteadyTime end = std::chrono::steady_clock::now() + kPatience;
+  while (state_->is_marking && std::chrono::steady_clock::now() < end) {
+    state_->changed.WaitUntil(state_->mutex, end);
+  }
+  if (state_->is_marking && state_->session != nullptr) {
+    state_->session->EndWithin(absl::ZeroDuration());
+  }
+  if (state_->is_marking) state_->marks = {std::nullopt, true};
   return state_->marks;
 }
 

@@ -1,7 +1,8 @@
-// Notes that the database answers while a chore takes long, on a connection of its own. Without
-// that the time of the chore would look like an outage, after which all sessions get a grace: a
-// chore that takes long again and again would keep dead workers alive for ever. Where the database
-// does not answer, nothing is noted, and the grace is due. Thread-safe, but for Start() and Stop().
+// Notes that the database goes on to answer while a chore takes long, on a connection of its own.
+// Without that the time of the chore would look like an outage, after which all sessions get a
+// grace: a chore that takes long again and again would keep dead workers alive for ever. Where the
+// database did not answer for two seconds, nothing is noted any more, and the grace is due.
+// Thread-safe, but for Start() and Stop().
 #pragma once
 
 #include <chrono>
@@ -29,7 +30,8 @@ class MarkKeeper {
     std::optional<SteadyTime> last;  // unset: none was made
     bool is_unsure = false;          // another one may have been made after it
   };
-  // It has ended, and no mark comes any more.
+  // It has ended, and no mark comes any more. Waits for one that is being made for a second at
+  // most, and then breaks it off.
   Marks End();
 
  private:

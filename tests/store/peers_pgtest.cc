@@ -1,5 +1,6 @@
 #include "server/store/peers.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "server/pg/connections/listener.h"
 #include "tests/pg/connections/heard.h"
@@ -114,6 +115,20 @@ TEST_F(PeersTest, TheLeadOfASilentBrokerEnds) {
   Sql("UPDATE skiplane.upkeep_lead SET expire_time = now() - interval '1 second'");
   EXPECT_TRUE(Leads(2));
   EXPECT_FALSE(Leads(1));
+}
+
+// A mark that came after one made a frozen server, or a clock that went back, look as if nothing
+// had been.
+TEST_F(PeersTest, AMarkIsKeptUpOnlyWhileItIsFresh) {
+  Required(TakeLead(*session_, UuidOf(1), kMinute));
+  EXPECT_THAT(KeepMark(*session_, UuidOf(1)), IsOkAndHolds(false)) << "there is none";
+  ASSERT_THAT(MarkReclaimed(*session_, UuidOf(1)), IsOk());
+  EXPECT_THAT(KeepMark(*session_, UuidOf(1)), IsOkAndHolds(true));
+  EXPECT_THAT(KeepMark(*session_, UuidOf(2)), IsOkAndHolds(false));
+  for (const char* const away : {"interval '3 seconds'", "interval '-1 hour'"}) {
+    Sql(absl::StrCat("UPDATE skiplane.upkeep_lead SET reclaim_time = now() - ", away));
+    EXPECT_THAT(KeepMark(*session_, UuidOf(1)), IsOkAndHolds(false)) << away;
+  }
 }
 
 TEST_F(PeersTest, ALeaderLearnsWhenTheDeadWereLookedForLast) {

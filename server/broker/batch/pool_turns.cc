@@ -23,6 +23,7 @@ PoolTurns::PoolTurns(pg::Pool& pool, int connections)
   Of(TurnOf::kList).at_once = part(4);
   Of(TurnOf::kStep).at_once = part(4);
   for (Kind& kind : kinds_) kind.of_party = kind.at_once;
+  Of(TurnOf::kWork).of_party = std::max(1, part(2) / 2);
   Of(TurnOf::kProbe).of_party = 1;
   Of(TurnOf::kCall).of_party = std::max(1, part(2) / 2);
   Of(TurnOf::kList).of_party = std::max(1, part(4) / 2);

@@ -1,7 +1,7 @@
 // Whose turn it is at the pool, of what takes a connection for itself: calls that are in no batch,
-// steps of bulk operations, probes. All of these together leave a connection to batches, and those
-// of operators another one to what workers and producers wait for, however many there are, also
-// when their callers have left.
+// steps of bulk operations, probes. All of these together leave a connection to batches, and, where
+// there are three and more, those of operators another one to what workers and producers wait for,
+// however many there are, also when their callers have left.
 //
 // Each kind has a part of the connections. Within it parties take turns, each with its oldest job:
 // one that has many of them waits for itself. A party of calls is a principal or, where nobody

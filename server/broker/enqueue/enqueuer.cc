@@ -210,6 +210,9 @@ void Enqueuer::WriteEach(PendingEnqueues calls) {
     single->push_back(std::move(call));
     context_.turns.Submit(TurnOf::kWork, party,
                           [this, single](absl::StatusOr<pg::Session*> session) {
+                            // An earlier try may have been committed.
+                            const bool is_repeatable = single->front()->is_repeatable;
+                            if (!session.ok() && is_repeatable) session = RepeatLater();
                             Run(std::move(session), std::move(*single));
                           });
   }

@@ -179,7 +179,7 @@ void Dispatcher::RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Sessio
   const base::SteadyTime began = std::chrono::steady_clock::now();
   absl::StatusOr<ProbeResult> seen =
       session.ok() ? ProbeLaneStage(**session, lane_stage, start.from) : session.status();
-  probe_parties_.Note(lane_stage, std::chrono::steady_clock::now() - began);
+  if (seen.ok()) probe_parties_.Note(lane_stage, std::chrono::steady_clock::now() - began);
   if (IsOutcomeUnknown(seen.status())) seen = RepeatLater();  // a probe changes nothing
   Event event(*this);
   scheduler_.EndProbe(lane_stage, start, seen, event.step);

@@ -9,7 +9,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/mutex.h"
-#include "server/broker/batch/pool_turns.h"
 #include "server/model/lane_stage.h"
 
 namespace skiplane::broker {
@@ -24,7 +23,7 @@ class ProbeParties {
   // How long the last one took.
   void Note(model::LaneStage lane_stage, std::chrono::nanoseconds took) {
     base::MutexLock lock(mutex_);
-    if (took <= kTurn) {
+    if (took <= kSlow) {
       slow_.erase(lane_stage);
     } else {
       if (slow_.size() >= kSlowMax) slow_.clear();
@@ -33,6 +32,7 @@ class ProbeParties {
   }
 
  private:
+  static constexpr std::chrono::seconds kSlow{1};
   static constexpr size_t kSlowMax = 10000;
 
   mutable base::Mutex mutex_;

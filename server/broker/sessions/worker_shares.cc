@@ -30,9 +30,10 @@ absl::Status TooManyWorkers(size_t most, std::chrono::nanoseconds again) {
 absl::Status WorkerShares::Take(const std::string& party, const std::string& worker_id,
                                 base::SteadyTime now, absl::Duration lives) {
   base::MutexLock lock(mutex_);
-  ASSIGN_OR_RETURN(base::SteadyTime* const end,
+  ASSIGN_OR_RETURN(Session* const session,
                    Find(PartyOf(party, now), absl::HashOf(worker_id), now));
-  *end = std::max(*end, now + absl::ToChronoNanoseconds(lives));
+  if (lives > absl::ZeroDuration()) session->lives = lives;
+  session->end = std::max(session->end, now + absl::ToChronoNanoseconds(session->lives));
   return absl::OkStatus();
 }
 
@@ -41,22 +42,22 @@ absl::Status WorkerShares::TakeEnd(const std::string& party, const std::string& 
   base::MutexLock lock(mutex_);
   Party& its = PartyOf(party, now);
   const uint64_t worker = absl::HashOf(worker_id);
-  ASSIGN_OR_RETURN(const base::SteadyTime* const end, Find(its, worker, now));
-  const base::SteadyTime row_lives = std::max(*end, now) + kForgottenAfter;
-  its.ends.erase(worker);
-  its.ends[absl::HashOf(worker, ++ended_)] = row_lives;
+  ASSIGN_OR_RETURN(const Session* const session, Find(its, worker, now));
+  const base::SteadyTime row_lives = std::max(session->end, now) + kForgottenAfter;
+  its.sessions.erase(worker);
+  its.sessions[absl::HashOf(worker, ++ended_)].end = row_lives;
   return absl::OkStatus();
 }
 
-absl::StatusOr<base::SteadyTime*> WorkerShares::Find(Party& party, uint64_t worker,
-                                                     base::SteadyTime now) const {
-  const auto found = party.ends.find(worker);
-  if (found != party.ends.end()) return &found->second;
-  if (party.ends.size() >= party.look_at && now >= party.full_until) Clean(party, now);
-  if (party.ends.size() >= of_party_max_) {
+absl::StatusOr<WorkerShares::Session*> WorkerShares::Find(Party& party, uint64_t worker,
+                                                          base::SteadyTime now) const {
+  const auto found = party.sessions.find(worker);
+  if (found != party.sessions.end()) return &found->second;
+  if (party.sessions.size() >= party.look_at && now >= party.full_until) Clean(party, now);
+  if (party.sessions.size() >= of_party_max_) {
     return TooManyWorkers(of_party_max_, party.full_until - now);
   }
-  return &party.ends[worker];
+  return &party.sessions[worker];
 }
 
 WorkerShares::Party& WorkerShares::PartyOf(const std::string& name, base::SteadyTime now) {
@@ -65,7 +66,7 @@ WorkerShares::Party& WorkerShares::PartyOf(const std::string& name, base::Steady
   if (parties_.size() >= look_at_) {
     absl::erase_if(parties_, [&](auto& party) {
       Clean(party.second, now);
-      return party.second.ends.empty();
+      return party.second.sessions.empty();
     });
     look_at_ = std::max<size_t>(1000, 2 * parties_.size());
   }
@@ -76,13 +77,13 @@ WorkerShares::Party& WorkerShares::PartyOf(const std::string& name, base::Steady
 
 void WorkerShares::Clean(Party& party, base::SteadyTime now) const {
   base::SteadyTime first = now + kAgainMax;
-  absl::erase_if(party.ends, [&](const auto& worker) {
-    if (worker.second <= now) return true;
-    first = std::min(first, worker.second);
+  absl::erase_if(party.sessions, [&](const auto& worker) {
+    if (worker.second.end <= now) return true;
+    first = std::min(first, worker.second.end);
     return false;
   });
-  party.look_at = std::min(std::max<size_t>(1000, 2 * party.ends.size()), of_party_max_);
-  if (party.ends.size() >= of_party_max_) party.full_until = std::max(first, now + kAgainMin);
+  party.look_at = std::min(std::max<size_t>(1000, 2 * party.sessions.size()), of_party_max_);
+  if (party.sessions.size() >= of_party_max_) party.full_until = std::max(first, now + kAgainMin);
 }
 
 }  // namespace skiplane::broker

@@ -26,8 +26,9 @@ class WorkerShares {
  public:
   explicit WorkerShares(size_t of_party_max = kWorkersOfPartyMax) : of_party_max_(of_party_max) {}
 
-  // The worker's session may live for so long from now. TOO_MANY_WORKERS if that would be one
-  // session more than a party may have, with a hint when one of the others runs out.
+  // The worker's session may live for so long from now; zero: as long as it asked for before.
+  // TOO_MANY_WORKERS if that would be one session more than a party may have, with a hint when one
+  // of the others runs out.
   absl::Status Take(const std::string& party, const std::string& worker_id, base::SteadyTime now,
                     absl::Duration lives);
 
@@ -42,14 +43,18 @@ class WorkerShares {
   }
 
  private:
+  struct Session {
+    base::SteadyTime end;
+    absl::Duration lives;
+  };
   struct Party {
     // By the hash of the worker's id; of ended ones by one of its own.
-    absl::flat_hash_map<uint64_t, base::SteadyTime> ends;
+    absl::flat_hash_map<uint64_t, Session> sessions;
     size_t look_at = 1000;  // when there are as many, those that ran out are removed
     base::SteadyTime full_until;
   };
 
-  absl::StatusOr<base::SteadyTime*> Find(Party& party, uint64_t worker, base::SteadyTime now) const;
+  absl::StatusOr<Session*> Find(Party& party, uint64_t worker, base::SteadyTime now) const;
   Party& PartyOf(const std::string& name, base::SteadyTime now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Removes those that ran out.

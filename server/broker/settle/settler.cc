@@ -194,6 +194,9 @@ void Settler::RunEach(int64_t lane, std::vector<SettlePart> parts) {
     single->push_back(std::move(part));
     context_.turns.Submit(TurnOf::kWork, party,
                           [this, lane, single](absl::StatusOr<pg::Session*> session) {
+                            // An earlier try may have been committed.
+                            const bool is_first = single->front().tries == 0;
+                            if (!session.ok() && !is_first) session = RepeatLater();
                             Run(lane, std::move(session), std::move(*single));
                           });
   }

@@ -58,6 +58,18 @@ TEST_F(WorkerSharesTest, ASessionThatWasEndedCountsAsLongAsItsRowStays) {
   EXPECT_FALSE(Take("ann", 4).ok());
 }
 
+TEST_F(WorkerSharesTest, AHeartbeatMovesASessionAsFarAsItsWorkerAskedForBefore) {
+  EXPECT_THAT(Take("ann", 0, absl::Seconds(10)), IsOk());
+  EXPECT_THAT(Take("ann", 1), IsOk());
+  EXPECT_THAT(Take("ann", 2), IsOk());
+  now_ += std::chrono::seconds(9);
+  EXPECT_THAT(Take("ann", 0, absl::ZeroDuration()), IsOk());
+  now_ += std::chrono::seconds(9);
+  EXPECT_FALSE(Take("ann", 3).ok());
+  now_ += std::chrono::seconds(2);
+  EXPECT_THAT(Take("ann", 3), IsOk());
+}
+
 TEST_F(WorkerSharesTest, EachSessionOfAWorkerThatEndsAndBeginsCounts) {
   for (int times = 0; times < 3; ++times) {
     EXPECT_THAT(Take("ann", 0), IsOk());
