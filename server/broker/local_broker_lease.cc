@@ -87,15 +87,17 @@ std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall cal
                                                           Callback<SettleAndLeaseAnswer> done) {
   auto next = std::make_shared<SettleAndLeaseOperation>(
       std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
+  const LeaseCall asked = next->Call();
   queues_.Find(
-      {next->Call().principal, next->Call().party}, NamesOf(next->Call()), &NameFieldOf,
+      {asked.principal, asked.party}, NamesOf(asked), &NameFieldOf,
       [next](const QueueCache::Queues& queues) { return CheckLaneStages(next->Call(), queues); },
       [this, next, items = std::move(call.items)](
           absl::StatusOr<QueueCache::Queues> queues) mutable {
+        const LeaseCall lease = next->Call();
         absl::Status status = queues.status();
-        if (status.ok()) status = TakeWorker(next->Call(), *queues->front());
+        if (status.ok()) status = TakeWorker(lease, *queues->front());
         if (!status.ok()) return next->Refuse(base::PrefixField("lease_next.", status));
-        RenewSoon(next->Call(), *queues->front());
+        RenewSoon(lease, *queues->front());
         Detach(*queues);
         next->SetQueues(*std::move(queues));
         settler_.Settle(std::move(items), next,
