@@ -64,7 +64,8 @@ class Work(Streams):
         self.client.enqueue("q", b"x")
         worker = self.work(credit=1)
         [task] = worker.take()
-        forged = broker_pb2.LeasedTask(lease_token=task.lease_token[:-1] + b"?")
+        forged = broker_pb2.LeasedTask(
+            lease_token=task.lease_token[:-1] + bytes([task.lease_token[-1] ^ 1]))
         numbers = worker.settle(ack_of(forged), broker_pb2.SettleItem(), ack_of(task))
         results = [worker.result(number) for number in numbers]
         self.assertEqual([outcome_of(result) for result in results],
