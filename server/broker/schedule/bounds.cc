@@ -4,13 +4,20 @@
 
 namespace skiplane::broker {
 
+void Bounds::Set(Key& bound, Key key) {
+  raised_ += (key != Start() ? 1 : 0) - (bound != Start() ? 1 : 0);
+  bound = key;
+}
+
+void Bounds::LowerOf(int16_t priority, Key key, std::map<int16_t, Key>& keys) {
+  Key& known = keys.try_emplace(priority, key).first->second;
+  known = std::min(known, key);
+}
+
 void Bounds::LowerKey(int16_t priority, Key key) {
-  const auto [bound, is_new] = bounds_.try_emplace(priority, Start());
-  bound->second = std::min(bound->second, key);
-  for (auto& [snapshot, least] : open_) {
-    const auto [known, first] = least.try_emplace(priority, key);
-    known->second = std::min(known->second, key);
-  }
+  Key& bound = bounds_.try_emplace(priority, Start()).first->second;
+  Set(bound, std::min(bound, key));
+  for (auto& [snapshot, least] : open_) LowerOf(priority, key, least);
 }
 
 // Ids are greater than 0, so (time, 0) comes before every task of that schedule time.
@@ -31,10 +38,11 @@ void Bounds::SetPriorities(const std::vector<int16_t>& priorities, bool keep_oth
     next.try_emplace(priority, known == bounds_.end() ? Start() : known->second);
   }
   bounds_ = std::move(next);
+  raised_ = std::count_if(bounds_.begin(), bounds_.end(),
+                          [](const auto& entry) { return entry.second != Start(); });
 }
 
 Bounds::Snapshot Bounds::Begin() {
-  LowerAll(bounds_, passed_);
   open_[++last_snapshot_];
   return last_snapshot_;
 }
@@ -48,7 +56,9 @@ void Bounds::End(Snapshot snapshot, const std::vector<store::Bound>& last) {
     Key key{leased.schedule_time, leased.id};
     const auto least = opened->second.find(leased.priority);
     if (least != opened->second.end()) key = std::min(key, least->second);
-    bound->second = std::max(bound->second, key);
+    if (key <= bound->second) continue;
+    LowerOf(leased.priority, bound->second, passed_);
+    Set(bound->second, key);
   }
   open_.erase(opened);
 }
@@ -60,20 +70,15 @@ void Bounds::Fail(Snapshot snapshot) {
 
 void Bounds::Reset() {
   for (auto& [priority, key] : bounds_) key = Start();
+  raised_ = 0;
   open_.clear();
   Unread();
 }
 
 std::vector<store::Bound> Bounds::LookFrom() {
-  LowerAll(bounds_, passed_);
-  return ToVector(std::exchange(passed_, {}));
-}
-
-void Bounds::LowerAll(const std::map<int16_t, Key>& to, std::map<int16_t, Key>& keys) {
-  for (const auto& [priority, key] : to) {
-    const auto known = keys.try_emplace(priority, key).first;
-    known->second = std::min(known->second, key);
-  }
+  std::map<int16_t, Key> from = bounds_;
+  for (const auto& [priority, key] : std::exchange(passed_, {})) LowerOf(priority, key, from);
+  return ToVector(from);
 }
 
 std::vector<store::Bound> Bounds::Current() const { return ToVector(bounds_); }
@@ -83,11 +88,6 @@ std::vector<store::Bound> Bounds::ToVector(const std::map<int16_t, Key>& keys) {
   current.reserve(keys.size());
   for (const auto& [priority, key] : keys) current.push_back({priority, key.first, key.second});
   return current;
-}
-
-bool Bounds::IsRaised() const {
-  return std::any_of(bounds_.begin(), bounds_.end(),
-                     [](const auto& entry) { return entry.second != Start(); });
 }
 
 }  // namespace skiplane::broker

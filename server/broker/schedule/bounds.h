@@ -54,7 +54,7 @@ class Bounds {
   // How often. A look that began before the last time does not tell.
   int64_t unread() const { return unread_; }
 
-  // Where a probe begins: at Current(), or before that where statements have begun since the last
+  // Where a probe begins: at Current(), or before that where bounds were raised since the last
   // call, as a lease passes rows that others hold.
   std::vector<store::Bound> LookFrom();
 
@@ -65,18 +65,21 @@ class Bounds {
   // here may go first.
   bool IsRead() const { return is_read_; }
   // Whether some bound is not at the start.
-  bool IsRaised() const;
+  bool IsRaised() const { return raised_ > 0; }
 
  private:
   using Key = std::pair<absl::Time, int64_t>;  // schedule time, id: the order within a priority
   static Key Start() { return {absl::InfinitePast(), 0}; }
 
   static std::vector<store::Bound> ToVector(const std::map<int16_t, Key>& keys);
-  static void LowerAll(const std::map<int16_t, Key>& to, std::map<int16_t, Key>& keys);
+  static void LowerOf(int16_t priority, Key key, std::map<int16_t, Key>& keys);
+  void Set(Key& bound, Key key);
   void LowerKey(int16_t priority, Key key);
 
+  // There may be 65,536 of them: what every lease does touches those only of which it leased.
   std::map<int16_t, Key> bounds_;
-  std::map<int16_t, Key> passed_;  // the least bounds from which statements have begun
+  int64_t raised_ = 0;             // of them, those that are not at the start
+  std::map<int16_t, Key> passed_;  // from which bounds were raised since LookFrom, the least
   // Of each statement that has not ended, by its snapshot: the least key that Lower or LowerTo got
   // for each priority since it was sent. Its end raises no bound past that key.
   std::map<Snapshot, std::map<int16_t, Key>> open_;

@@ -129,6 +129,36 @@ TEST(BoundsTest, KnownPrioritiesKeepTheirBoundOverALook) {
   EXPECT_EQ(Only(bounds).schedule_time, At(150));
 }
 
+TEST(BoundsTest, KnowsAtEachStepWhetherAnyIsRaised) {
+  Bounds bounds;
+  bounds.SetPriorities({0, 5}, /*keep_others=*/false);
+  EXPECT_FALSE(bounds.IsRaised());
+  bounds.End(bounds.Begin(), {Key(0, 150, 7), Key(5, 100, 8)});
+  bounds.Lower(0, absl::InfinitePast());
+  EXPECT_TRUE(bounds.IsRaised());
+  bounds.SetPriorities({0}, /*keep_others=*/false);
+  EXPECT_FALSE(bounds.IsRaised()) << "the one that was is gone";
+  bounds.End(bounds.Begin(), {Key(0, 150, 7)});
+  EXPECT_TRUE(bounds.IsRaised());
+  bounds.Reset();
+  EXPECT_FALSE(bounds.IsRaised());
+}
+
+// A lease passes rows that others hold.
+TEST(BoundsTest, AProbeLooksFromWhereABoundWasBeforeItWasRaised) {
+  const auto look = [](Bounds& bounds) { return bounds.LookFrom().front().schedule_time; };
+  Bounds bounds;
+  bounds.SetPriorities({0}, /*keep_others=*/false);
+  bounds.End(bounds.Begin(), {Key(0, 100, 1)});
+  EXPECT_EQ(look(bounds), absl::InfinitePast());
+  EXPECT_EQ(look(bounds), At(100));
+  bounds.End(bounds.Begin(), {Key(0, 200, 2)});
+  bounds.End(bounds.Begin(), {Key(0, 300, 3)});
+  EXPECT_EQ(look(bounds), At(100));
+  bounds.Lower(0, At(250));
+  EXPECT_EQ(look(bounds), At(250));
+}
+
 TEST(BoundsTest, CurrentIsInOrderOfUrgency) {
   Bounds bounds;
   for (const int priority : {7, -3, 0}) bounds.Lower(static_cast<int16_t>(priority), At(1));
