@@ -63,7 +63,7 @@ class LocalBroker : public Broker {
 
   void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) override;
   std::shared_ptr<PendingLease> Lease(LeaseCall call, Callback<LeaseAnswer> done) override;
-  void Settle(std::vector<model::SettleItem> items,
+  void Settle(std::vector<model::SettleItem> items, const std::string& party,
               Callback<std::vector<model::SettleResult>> done) override;
   std::shared_ptr<PendingLease> SettleAndLease(SettleAndLeaseCall call,
                                                Callback<SettleAndLeaseAnswer> done) override;

@@ -78,9 +78,9 @@ void LocalBroker::RenewSoon(const LeaseCall& call, const model::Queue& first) {
   timer_.After(kRenewAfter, [this, worker_id, duration] { renewer_.Renew(worker_id, duration); });
 }
 
-void LocalBroker::Settle(std::vector<model::SettleItem> items,
+void LocalBroker::Settle(std::vector<model::SettleItem> items, const std::string& party,
                          Callback<std::vector<model::SettleResult>> done) {
-  settler_.Settle(std::move(items), nullptr, std::move(done));
+  settler_.Settle(std::move(items), party, nullptr, std::move(done));
 }
 
 std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall call,
@@ -100,7 +100,7 @@ std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall cal
         RenewSoon(lease, *queues->front());
         Detach(*queues);
         next->SetQueues(*std::move(queues));
-        settler_.Settle(std::move(items), next,
+        settler_.Settle(std::move(items), lease.party, next,
                         [this, next](absl::StatusOr<std::vector<model::SettleResult>> results) {
                           if (next->Settled(std::move(results))) dispatcher_.LeaseAfter(next);
                         });

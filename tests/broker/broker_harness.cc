@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<model::SettleOutcome>> AckTokens(
   std::vector<model::SettleItem> items;
   for (const model::LeaseToken& token : tokens) items.emplace_back(model::AckItem{token, nullptr});
   Later<std::vector<model::SettleResult>> later;
-  broker.Settle(std::move(items), later.done());
+  broker.Settle(std::move(items), "", later.done());
   const auto results = later.Get();
   if (!results.ok()) return results.status();
   std::vector<model::SettleOutcome> outcomes;
@@ -106,7 +106,7 @@ model::SettleResult BrokerHarness::Nack(model::NackItem item) {
   Later<std::vector<model::SettleResult>> later;
   std::vector<model::SettleItem> items;
   items.emplace_back(std::move(item));
-  broker_->Settle(std::move(items), later.done());
+  broker_->Settle(std::move(items), "", later.done());
   auto results = later.Get();
   EXPECT_THAT(results, IsOk());
   return results.ok() ? results->front() : model::SettleResult();

@@ -112,7 +112,7 @@ class StressTest : public BrokerHarness {
           model::NackItem{task.token, model::NackDisposition::kRelease, std::nullopt, {}});
     }
     Later<std::vector<model::SettleResult>> later;
-    mine.Settle(std::move(items), later.done());
+    mine.Settle(std::move(items), "", later.done());
     static_cast<void>(later.Get());
   }
 

@@ -141,7 +141,7 @@ std::shared_ptr<broker::PendingLease> FakeBroker::Lease(
   return parked;
 }
 
-void FakeBroker::Settle(std::vector<model::SettleItem> items,
+void FakeBroker::Settle(std::vector<model::SettleItem> items, const std::string& /*party*/,
                         broker::Callback<std::vector<model::SettleResult>> done) {
   Count();
   settle = std::move(items);

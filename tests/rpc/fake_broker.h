@@ -65,7 +65,7 @@ class FakeBroker final : public broker::Broker {
   void WhenSessionsAreGone(broker::SessionsGone) override {}
   std::shared_ptr<broker::PendingLease> Lease(broker::LeaseCall call,
                                               broker::Callback<broker::LeaseAnswer> done) override;
-  void Settle(std::vector<model::SettleItem> items,
+  void Settle(std::vector<model::SettleItem> items, const std::string& party,
               broker::Callback<std::vector<model::SettleResult>> done) override;
   std::shared_ptr<broker::PendingLease> SettleAndLease(
       broker::SettleAndLeaseCall call,

@@ -5,15 +5,13 @@
 // for others, so that a loaded broker keeps two busy and an idle one answers in one commit. Where a
 // delay is harmless, a least interval keeps two batches apart, which makes the second one larger.
 // Thread-safe.
-//
-//   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session,
-//                                      std::vector<Item> items) { … answer every item … });
-//   if (!batcher.Add(std::move(item), rows, bytes)) … refuse: too much waits …
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,49 +19,45 @@
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
+#include "server/broker/batch/batch_limits.h"
 #include "server/broker/batch/min_interval.h"
-#include "server/model/limits.h"
 #include "server/pg/connections/pool.h"
 
 namespace skiplane::broker {
-
-// How much a batch gathers, and how much may wait for it.
-struct BatchLimits {
-  int64_t rows_max = model::kBatchRowsMax;
-  int64_t bytes_max = model::kBatchBytesMax;
-  int64_t pending_rows_max = model::kPendingRowsMax;
-  int64_t pending_bytes_max = model::kPendingBytesMax;
-  int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
-  std::chrono::milliseconds min_interval{0};  // between two starts, unless a batch is full
-  bool is_urgent = false;  // before what others have brought to the pool
-};
 
 template <typename Item>
 class Batcher {
  public:
   // Gets the pool's session or the reason why there is none, and answers every item.
   using Run = absl::AnyInvocable<void(absl::StatusOr<pg::Session*>, std::vector<Item>) const>;
+  // Whose turn at the pool it takes to run a batch that begins with this item.
+  using PartyOf = const std::string& (*)(const Item&);
 
-  // `timer` stops before the batcher goes; it may be null without a least interval.
-  Batcher(pg::Pool& pool, BatchLimits limits, Run run, base::Timer* timer = nullptr)
+  // `timer` stops before the batcher goes; it may be null without a least interval. Without
+  // `party_of` the pool runs the batches as the broker's own: each is of many parties.
+  Batcher(pg::Pool& pool, BatchLimits limits, Run run, base::Timer* timer = nullptr,
+          PartyOf party_of = nullptr)
       : pool_(pool),
         limits_(limits),
         run_(std::move(run)),
+        party_of_(party_of),
         min_interval_(limits.min_interval, timer, [this] { Resume(&MinInterval::Awoke); }) {}
 
   // Returns false, and leaves `item` as it was, when too much waits already.
   bool Add(Item&& item, int64_t rows, int64_t bytes) {
-    bool start = false;
+    std::optional<pg::JobOrder> start;
     {
       base::MutexLock lock(mutex_);
-      if (pending_rows_ + rows > limits_.pending_rows_max) return false;
-      if (pending_bytes_ + bytes > limits_.pending_bytes_max) return false;
+      if (pending_rows_ + rows > limits_.pending_rows_max ||
+          pending_bytes_ + bytes > limits_.pending_bytes_max) {
+        return false;
+      }
       pending_.push_back({std::move(item), rows, bytes});
       pending_rows_ += rows;
       pending_bytes_ += bytes;
-      start = MayStart();
+      start = Start();
     }
-    if (start) Submit();
+    Submit(start);
     return true;
   }
 
@@ -77,41 +71,43 @@ class Batcher {
     int64_t bytes;
   };
 
-  // Counts the batch as running if it may start now.
-  bool MayStart() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (pending_.empty()) return false;
-    if (running_ >= 2) return false;
-    if (running_ == 1 && pending_rows_ < limits_.second_batch_rows) return false;
-    if (running_ == 1 && !pool_.HasSpare()) return false;
-    if (pending_rows_ < limits_.rows_max && !min_interval_.Allows()) return false;
+  // How the next batch waits, which counts as running from now on; nothing if none may start.
+  std::optional<pg::JobOrder> Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (pending_.empty() || running_ >= 2) return std::nullopt;
+    if (running_ == 1 && (pending_rows_ < limits_.second_batch_rows || !pool_.HasSpare())) {
+      return std::nullopt;
+    }
+    if (pending_rows_ < limits_.rows_max && !min_interval_.Allows()) return std::nullopt;
     ++running_;
-    return true;
+    if (party_of_ == nullptr) return pg::JobOrder{.is_urgent = limits_.is_urgent};
+    return pg::JobOrder{party_of_(pending_.front().item), limits_.is_urgent};
   }
 
   // What waits starts if it may by now.
   void Resume(void (MinInterval::*change)()) {
-    bool start = false;
+    std::optional<pg::JobOrder> start;
     {
       base::MutexLock lock(mutex_);
       (min_interval_.*change)();
-      start = MayStart();
+      start = Start();
     }
-    if (start) Submit();
+    Submit(start);
   }
 
-  void Submit() {
+  void Submit(const std::optional<pg::JobOrder>& order) {
+    if (!order.has_value()) return;
     auto run = [this](absl::StatusOr<pg::Session*> session) {
       std::vector<Item> items = Take();
       if (!items.empty()) run_(std::move(session), std::move(items));
-      bool again = false;
+      std::optional<pg::JobOrder> next;
       {
         base::MutexLock lock(mutex_);
         --running_;
-        again = MayStart();
+        next = Start();
       }
-      if (again) Submit();
+      Submit(next);
     };
-    pool_.Submit(std::move(run), limits_.is_urgent);
+    pool_.Submit(std::move(run), *order);
   }
 
   // At least one item, more while they fit.
@@ -139,6 +135,7 @@ class Batcher {
   pg::Pool& pool_;
   const BatchLimits limits_;
   const Run run_;
+  const PartyOf party_of_;
   base::Mutex mutex_;
   std::deque<Entry> pending_ ABSL_GUARDED_BY(mutex_);
   int64_t pending_rows_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -58,7 +58,8 @@ void PoolTurns::Submit(TurnOf kind, const std::string& party, pg::Pool::Job job)
 }
 
 void PoolTurns::Start(Next next) {
-  pool_.Submit([this, next = std::move(next)](absl::StatusOr<pg::Session*> session) mutable {
+  const pg::JobOrder order{next.party};
+  auto run = [this, next = std::move(next)](absl::StatusOr<pg::Session*> session) mutable {
     const base::SteadyTime end = std::chrono::steady_clock::now() + kTurn;
     for (;;) {
       next.job(session);
@@ -69,7 +70,8 @@ void PoolTurns::Start(Next next) {
           session.ok() && (*session)->alive() && std::chrono::steady_clock::now() < end;
       if (!goes_on) return Start(std::move(next));
     }
-  });
+  };
+  pool_.Submit(std::move(run), order);
 }
 
 // At most one can begin for one that has ended: what it left is one place of each limit.

@@ -144,6 +144,10 @@ Enqueuer::QueueBatcher& Enqueuer::BatcherOf(const model::Queue& queue) {
         context_.pool, BatchLimits(),
         [this](absl::StatusOr<pg::Session*> session, PendingEnqueues calls) {
           Run(std::move(session), std::move(calls));
+        },
+        nullptr,
+        [](const std::unique_ptr<PendingEnqueue>& first) -> const std::string& {
+          return first->call.party;
         });
   }
   return *batcher;

@@ -77,7 +77,8 @@ void Enqueuer::Resolve(PendingEnqueues calls) {
 
 void Enqueuer::SubmitResolve(PendingEnqueues calls, ResolveStep step) {
   auto shared = std::make_shared<PendingEnqueues>(std::move(calls));
-  context_.pool.Submit([this, shared, step](absl::StatusOr<pg::Session*> session) {
+  const pg::JobOrder order{shared->front()->call.party};
+  auto run = [this, shared, step](absl::StatusOr<pg::Session*> session) {
     PendingEnqueues open = std::move(*shared);
     if (!session.ok() || open.front()->resolutions++ >= kResolutionsMax) {
       for (auto& call : open) call->done(GiveUp(*call));
@@ -88,7 +89,8 @@ void Enqueuer::SubmitResolve(PendingEnqueues calls, ResolveStep step) {
     for (const auto& call : open) Suspect(*call, suspected);
     on_commit_(suspected);
     step(**session, std::move(open));
-  });
+  };
+  context_.pool.Submit(std::move(run), order);
 }
 
 }  // namespace skiplane::broker

@@ -1,6 +1,7 @@
 // What a scheduler wants done. Whoever owns it performs them in order, outside of its lock.
 #pragma once
 
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace skiplane::broker {
 // Run one lease statement: BeginLease when a connection is at hand, then EndLease.
 struct SendLease {
   model::LaneStage lane_stage;
+  std::string party{};  // of the call whose turn it was
 };
 // Read what is there: BeginProbe, then EndProbe.
 struct SendProbe {

@@ -161,7 +161,7 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
     Blockers blockers;
     if (state.leases_running < may_run && HasWork(state, step.now, &blockers)) {
       ++state.leases_running;
-      step.actions.push_back(SendLease{state.lane_stage});
+      step.actions.push_back(SendLease{state.lane_stage, state.waiting.First().call.party});
     } else {
       for (LaneStageState* const each : blockers) each->blocks.insert(state.lane_stage);
     }

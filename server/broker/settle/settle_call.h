@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct SettleItem {
 
 // Parts of different lanes run at the same time; each touches its own items only.
 struct SettleCall {
+  std::string party;  // as in LeaseCall
   std::vector<SettleItem> items;
   Callback<std::vector<model::SettleResult>> done;
   std::shared_ptr<SettleAndLeaseOperation> next;  // what to lease with it, if anything

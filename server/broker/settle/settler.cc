@@ -77,9 +77,10 @@ std::vector<SettleAndLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
 
 }  // namespace
 
-void Settler::Settle(std::vector<model::SettleItem> items, SettleAndLeasePtr next,
-                     Callback<std::vector<model::SettleResult>> done) {
+void Settler::Settle(std::vector<model::SettleItem> items, const std::string& party,
+                     SettleAndLeasePtr next, Callback<std::vector<model::SettleResult>> done) {
   auto call = std::make_shared<SettleCall>();
+  call->party = party;
   call->next = std::move(next);
   call->done = std::move(done);
   call->items.resize(items.size());
@@ -139,7 +140,9 @@ Settler::LaneBatcher& Settler::BatcherOf(int64_t lane) {
             by_lane[number].push_back(std::move(part));
           }
           for (auto& [number, lane_parts] : by_lane) Run(number, session, std::move(lane_parts));
-        });
+        },
+        nullptr,
+        [](const SettlePart& first) -> const std::string& { return first.call->party; });
   }
   return *batcher;
 }
@@ -214,9 +217,11 @@ void Settler::Repeat(int64_t lane, std::vector<SettlePart> parts) {
   }
   if (again.empty()) return;
   auto shared = std::make_shared<std::vector<SettlePart>>(std::move(again));
-  context_.pool.Submit([this, lane, shared](absl::StatusOr<pg::Session*> session) {
-    Run(lane, session.ok() ? session : RepeatLater(), std::move(*shared));
-  });
+  context_.pool.Submit(
+      [this, lane, shared](absl::StatusOr<pg::Session*> session) {
+        Run(lane, session.ok() ? session : RepeatLater(), std::move(*shared));
+      },
+      {shared->front().call->party});
 }
 
 }  // namespace skiplane::broker

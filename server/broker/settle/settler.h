@@ -36,8 +36,9 @@ class Settler {
         on_commit_(std::move(on_commit)) {}
 
   // `next`, if any, is begun in the same commit if that can be; else the caller begins it.
-  void Settle(std::vector<model::SettleItem> items, SettleAndLeasePtr next,
-              Callback<std::vector<model::SettleResult>> done);
+  // `party`: as in LeaseCall.
+  void Settle(std::vector<model::SettleItem> items, const std::string& party,
+              SettleAndLeasePtr next, Callback<std::vector<model::SettleResult>> done);
 
   // Hands leases back, uncharged. Nobody waits for it; what cannot be handed back ends with its
   // session.

@@ -39,7 +39,7 @@ struct Pool::State {
   absl::StatusOr<std::unique_ptr<Session>> Open();
   bool ServeUntilBroken(Session& session);
   bool WaitForJob(Job& job);
-  bool Push(Job& job, bool is_urgent);
+  bool Push(Job& job, const JobOrder& order);
   void PutBack(Job job);
   bool Pause(std::chrono::milliseconds delay);
   void Report() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
@@ -142,10 +142,10 @@ bool Pool::State::WaitForJob(Job& job) {
 }
 
 // Returns false, and leaves the job, when the pool stops.
-bool Pool::State::Push(Job& job, bool is_urgent) {
+bool Pool::State::Push(Job& job, const JobOrder& order) {
   base::MutexLock lock(mutex);
   if (stopping) return false;
-  queue.Push(std::move(job), is_urgent);
+  queue.Push(std::move(job), order);
   job_came.NotifyOne();
   if (IsHopeless()) changed.NotifyAll();
   // Whoever takes a job reports: nobody does while the database holds all of them up.
@@ -259,8 +259,8 @@ Pool::Pool(ConnectOptions options, int connections, metrics::Metrics* metrics, O
 
 Pool::~Pool() { Stop(); }
 
-void Pool::Submit(Job job, bool is_urgent) {
-  if (!state_->Push(job, is_urgent)) job(Draining());
+void Pool::Submit(Job job, const JobOrder& order) {
+  if (!state_->Push(job, order)) job(Draining());
 }
 
 bool Pool::connected() const {

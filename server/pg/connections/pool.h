@@ -1,5 +1,5 @@
-// A few threads, each with one connection, that run jobs in the order they were submitted, urgent
-// ones first.
+// A few threads, each with one connection, that run jobs: urgent ones first, those of other parties
+// in turn, those of one party in the order they were submitted.
 //
 // A job gets the thread's session, or the status that says why there is none (never both); it must
 // not throw. While the database is away, jobs fail at once with DATABASE_UNAVAILABLE
@@ -33,8 +33,7 @@ class Pool {
   ~Pool();
 
   // After Stop() the refusal runs before this returns: hold no lock that the job takes.
-  // `is_urgent`: before all that wait, for what is seldom and short, and must not come late.
-  void Submit(Job job, bool is_urgent = false);
+  void Submit(Job job, const JobOrder& order = {});
 
   // Whether at least one connection works.
   bool connected() const;

@@ -68,7 +68,7 @@ ServerUnaryReactor* BrokerService::Settle(CallbackServerContext* context, const 
 
 template <typename Response>
 void BrokerService::SettleOnly(UnaryCall* call, absl::string_view name, SettleCall settle) {
-  broker_.Settle(std::move(settle.items),
+  broker_.Settle(std::move(settle.items), call->PartyName(),
                  [call, name, paths = std::move(settle.paths), &metrics = scope_.metrics](
                      absl::StatusOr<std::vector<model::SettleResult>> results) {
                    if (results.ok()) {

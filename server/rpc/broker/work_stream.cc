@@ -102,7 +102,7 @@ absl::Status WorkStream::Settle(v1::WorkRequest* request, const absl::StatusOr<H
     good.call.paths.push_back(one->paths[0]);
   }
   if (good.settled.empty()) return absl::OkStatus();
-  broker_.Settle(std::move(good.call.items),
+  broker_.Settle(std::move(good.call.items), lease_.party,
                  [this, held = *hold, paths = std::move(good.call.paths),
                   settled = std::move(good.settled)](
                      absl::StatusOr<std::vector<model::SettleResult>> results) mutable {

@@ -146,7 +146,7 @@ TEST_F(QueueRoomTest, WhatAnAckBringsIsNeverRefused) {
   ack.token = leased[0].token;
   ack.continuation = further;
   Later<std::vector<model::SettleResult>> later;
-  broker().Settle({std::move(ack)}, later.done());
+  broker().Settle({std::move(ack)}, "", later.done());
   const auto results = later.Get();
   ASSERT_THAT(results.status(), IsOk());
   EXPECT_EQ(results->at(0).outcome, model::SettleOutcome::kSettled);

@@ -62,7 +62,7 @@ class NewQueuesTest : public BrokerHarness {
 
   absl::StatusOr<std::vector<model::SettleResult>> Settle(std::vector<model::SettleItem> items) {
     Later<std::vector<model::SettleResult>> later;
-    broker().Settle(std::move(items), later.done());
+    broker().Settle(std::move(items), "", later.done());
     return later.Get();
   }
 

@@ -78,7 +78,7 @@ TEST_F(ToldLateTest, AnAckMayNameItsNewStage) {
   Later<std::vector<model::SettleResult>> results;
   std::vector<model::SettleItem> items;
   items.emplace_back(std::move(item));
-  broker().Settle(std::move(items), results.done());
+  broker().Settle(std::move(items), "", results.done());
   ASSERT_THAT(results.Get(), IsOk());
   EXPECT_EQ(Number("SELECT stage FROM skiplane.task"), 1);
 }

@@ -142,7 +142,7 @@ TEST_F(SettleTest, ItemsOfOneCallAreAnsweredInOrder) {
 absl::StatusOr<std::vector<model::SettleResult>> SettleAll(broker::Broker& broker,
                                                            std::vector<model::SettleItem> items) {
   Later<std::vector<model::SettleResult>> later;
-  broker.Settle(std::move(items), later.done());
+  broker.Settle(std::move(items), "", later.done());
   return later.Get();
 }
 

@@ -41,14 +41,31 @@ TEST(JobQueue, UrgentOnesGoFirstInTheirOwnOrder) {
   };
   JobQueue jobs;
   jobs.Push(note('a'));
-  jobs.Push(note('u'), true);
+  jobs.Push(note('u'), {.is_urgent = true});
   jobs.Push(note('b'));
-  jobs.Push(note('v'), true);
+  jobs.Push(note('v'), {"some", true});
   jobs.Take()(nullptr);
   jobs.PutBack(note('w'));
-  jobs.Push(note('x'), true);
+  jobs.Push(note('x'), {.is_urgent = true});
   while (!jobs.empty()) jobs.Take()(nullptr);
   EXPECT_EQ(order, "uwvxab");
+}
+
+TEST(JobQueue, APartyWithManyJobsWaitsForItself) {
+  std::string order;
+  const auto note = [&order](char name) {
+    return [&order, name](const absl::StatusOr<Session*>&) { order.push_back(name); };
+  };
+  JobQueue jobs;
+  for (const char name : {'a', 'b', 'c', 'd'}) jobs.Push(note(name), {"greedy"});
+  jobs.Push(note('x'), {"modest"});
+  jobs.Push(note('1'));
+  jobs.Push(note('2'));
+  EXPECT_EQ(jobs.size(), 7u);
+  for (int i = 0; i < 4; ++i) jobs.Take()(nullptr);
+  jobs.Push(note('y'), {"modest"});  // anew: behind those that wait
+  while (!jobs.empty()) jobs.Take()(nullptr);
+  EXPECT_EQ(order, "ax1b2cyd");
 }
 
 }  // namespace
