@@ -1,5 +1,5 @@
--- Adds up to $2 deltas of a lane to its error groups; groups without tasks go after a week.
--- $1 lane  $2 rows. One row: how many deltas were folded.
+-- Adds up to $2 deltas of a lane to its error groups. $1 lane  $2 rows.
+-- One row: how many deltas were folded.
 WITH taken AS (
   DELETE FROM skiplane.error_delta d
   WHERE d.lane = $1::int8 AND d.ctid = ANY (ARRAY(
@@ -48,13 +48,5 @@ WITH taken AS (
       hourly_failures = skiplane.add_hours(
         g.hourly_failures, excluded.hourly_failures,
         floor(date_part('epoch', now()) / 3600)::int8 - 47)
-), emptied AS (
-  DELETE FROM skiplane.error_group g
-  WHERE g.lane = $1::int8 AND g.ctid = ANY (ARRAY(
-    SELECT o.ctid FROM skiplane.error_group o
-    WHERE o.lane = $1::int8 AND o.retrying = 0 AND o.failed = 0
-      AND o.last_seen_time < now() - interval '7 days'
-      AND (o.stage, o.fingerprint) NOT IN (SELECT t.stage, t.fingerprint FROM taken t)
-    FOR UPDATE SKIP LOCKED))
 )
 SELECT count(*) FROM taken

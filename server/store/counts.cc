@@ -112,6 +112,12 @@ absl::StatusOr<int64_t> FoldErrors(pg::Session& session, int64_t lane, int rows)
   return answer.Int(0, 0);
 }
 
+absl::StatusOr<int64_t> CleanErrors(pg::Session& session, int64_t lane, int rows) {
+  ASSIGN_OR_RETURN(const pg::Rows answer,
+                   session.Run(sql::kErrorClean, pg::Params().Int8(lane).Int4(rows)));
+  return answer.Int(0, 0);
+}
+
 absl::Status CleanCounts(pg::Session& session, int64_t lane) {
   return session.Run(sql::kCounterClean, pg::Params().Int8(lane)).status();
 }

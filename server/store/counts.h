@@ -47,6 +47,10 @@ absl::StatusOr<int64_t> FoldCounts(pg::Session& session, int64_t lane, int rows)
 absl::StatusOr<std::vector<int64_t>> LanesWithErrorDeltas(pg::Session& session);
 absl::StatusOr<int64_t> FoldErrors(pg::Session& session, int64_t lane, int rows);
 
+// Removes error groups without tasks in which nothing failed for a week, and those beyond the ten
+// thousand of the lane that failed last. Returns how many, at most `rows`.
+absl::StatusOr<int64_t> CleanErrors(pg::Session& session, int64_t lane, int rows);
+
 // Removes counters of due times at which nothing waits any more.
 absl::Status CleanCounts(pg::Session& session, int64_t lane);
 

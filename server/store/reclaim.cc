@@ -1,6 +1,7 @@
 #include "server/store/reclaim.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "server/base/status_macros.h"
@@ -24,9 +25,17 @@ GoneSessions ReadGone(const pg::Rows& rows) {
 const model::TaskError kLost{"LEASE_LOST", "", "LEASE_LOST"};
 const model::TaskError kHanged{"HANGED", "", "HANGED"};
 
+// A task that fails is copied with its payload: what is taken back by one statement has bounds, and
+// so has the time of a step, which goes on when it is called again.
+constexpr int64_t kLeasesOfStep = 5000;
+constexpr size_t kLeasesAtOnce = 500;
+constexpr int64_t kBytesAtOnce = 32 << 20;
+constexpr std::chrono::milliseconds kStep(500);
+
 // Leases that are to be taken back, and the ledger rows that then are to be written anew.
 struct Found {
   std::vector<SettleRow> leases;
+  std::vector<int64_t> bytes;  // of their payloads
   std::vector<pg::Uuid> ledgers;
 };
 
@@ -42,7 +51,8 @@ absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
   }
   pg::Params params;
   params.Int8(lane).UuidArray(sessions).Int2Array(stages).Int8Array(limits);
-  params.Int8(limits.empty() ? 0 : *std::ranges::min_element(limits)).Int4(ledger_rows);
+  params.Int8(limits.empty() ? 0 : *std::ranges::min_element(limits));
+  params.Int4(ledger_rows).Int8(kLeasesOfStep);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLedgerEntries, params));
   Found found;
   for (int row = 0; row < rows.size(); ++row) {
@@ -56,15 +66,17 @@ absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
     lease.token.lease_number = rows.Int(row, 2);
     lease.token.session = rows.UuidValue(row, 3);
     lease.token.attempt = static_cast<int32_t>(rows.Int(row, 4));
-    if (rows.Bool(row, 7)) lease.token.block = model::LeaseToken::kPackBlock;
+    found.bytes.push_back(rows.Int(row, 5));
+    if (rows.Bool(row, 6)) lease.token.block = model::LeaseToken::kPackBlock;
     lease.action = action;
     if (action != Action::kRelease) lease.error = hanged ? &kHanged : &kLost;
   }
   return found;
 }
 
-void Count(const Settled& row, int64_t lane,
-           std::map<std::pair<int16_t, int16_t>, UnleasedTasks>& groups, Reclaimed& result) {
+using Groups = std::map<std::pair<int16_t, int16_t>, UnleasedTasks>;  // by stage and priority
+
+void Count(const Settled& row, int64_t lane, Groups& groups, Reclaimed& result) {
   if (row.outcome == Action::kCancel) ++result.cancelled;
   if (row.outcome == Action::kFail) ++result.failed;
   if (!row.schedule_time.has_value()) return;
@@ -89,35 +101,72 @@ absl::StatusOr<std::vector<Settled>> SettleAndTell(pg::Session& session,
   });
 }
 
+// How many leases from `first` on are taken back by one statement.
+size_t PartAt(const Found& found, size_t first) {
+  size_t count = 0;
+  int64_t bytes = 0;
+  for (; first + count < found.bytes.size() && count < kLeasesAtOnce; ++count) {
+    bytes += found.bytes[first + count];
+    if (count > 0 && bytes > kBytesAtOnce) break;
+  }
+  return count;
+}
+
+absl::Status TakeBackPart(pg::Session& session, const SettleBatch& batch, Groups& groups,
+                          Reclaimed& result) {
+  const bool are_hanged = batch.rows.front().action == Action::kHang;
+  ASSIGN_OR_RETURN(const std::vector<Settled> settled,
+                   are_hanged ? SettleAndTell(session, batch) : Settle(session, batch));
+  for (const Settled& row : settled) {
+    Count(row, batch.lane, groups, result);
+    const model::LeaseToken& token = batch.rows[row.index].token;
+    if (!row.schedule_time.has_value()) result.ended.push_back(token.task.id);
+    result.sessions.insert(token.session);
+    result.now = row.now;
+  }
+  return absl::OkStatus();
+}
+
+// Returns how many of the leases were dealt with; an error only if the first part had it. What
+// comes after an error is found again by the next step.
+absl::StatusOr<size_t> TakeBackParts(pg::Session& session, int64_t lane, const Found& found,
+                                     const model::QueueSettings& settings, Reclaimed& result) {
+  const auto end = std::chrono::steady_clock::now() + kStep;
+  Groups groups;
+  size_t done = 0;
+  while (done < found.leases.size()) {
+    SettleBatch batch;
+    batch.lane = lane;
+    batch.settings = settings;
+    const size_t count = PartAt(found, done);
+    const auto first = found.leases.begin() + static_cast<std::ptrdiff_t>(done);
+    batch.rows.assign(first, first + static_cast<std::ptrdiff_t>(count));
+    const absl::Status status = TakeBackPart(session, batch, groups, result);
+    if (!status.ok() && done == 0) return status;
+    if (!status.ok()) break;
+    done += count;
+    if (std::chrono::steady_clock::now() >= end) break;
+  }
+  for (const auto& [key, group] : groups) result.unleased.push_back(group);
+  return done;
+}
+
 // Ledger rows are written anew in a commit after the tasks': if it does not come, the next pass
 // finds them to hold nothing.
 absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Found& found,
                                    const model::QueueSettings& settings) {
   Reclaimed result;
   if (found.ledgers.empty()) return result;
-  SettleBatch batch;
-  batch.lane = lane;
-  batch.settings = settings;
-  batch.rows = found.leases;
-  if (!batch.rows.empty()) {
-    const bool are_hanged = batch.rows.front().action == Action::kHang;
-    ASSIGN_OR_RETURN(const std::vector<Settled> settled,
-                     are_hanged ? SettleAndTell(session, batch) : Settle(session, batch));
-    std::map<std::pair<int16_t, int16_t>, UnleasedTasks> groups;
-    for (const Settled& row : settled) {
-      Count(row, lane, groups, result);
-      const model::LeaseToken& token = batch.rows[row.index].token;
-      if (!row.schedule_time.has_value()) result.ended.push_back(token.task.id);
-      result.sessions.insert(token.session);
-    }
-    if (!settled.empty()) result.now = settled.front().now;
-    for (const auto& [key, group] : groups) result.unleased.push_back(group);
+  ASSIGN_OR_RETURN(const size_t done, TakeBackParts(session, lane, found, settings, result));
+  if (done < found.leases.size()) {
+    result.found_rows = true;
+    return result;
   }
   ASSIGN_OR_RETURN(
       const pg::Rows dropped,
       session.Run(sql::kLedgerDrop, pg::Params().Int8(lane).UuidArray(found.ledgers)));
   // Rows that somebody else works on are no reason to come again at once.
-  result.found_rows = dropped.Int(0, 0) > 0 || result.freed + result.failed + result.cancelled > 0;
+  result.found_rows = dropped.Int(0, 0) > 0 || result.Attempts() > 0;
   return result;
 }
 
@@ -187,6 +236,15 @@ absl::StatusOr<int64_t> ForgetSessions(pg::Session& session, absl::Span<const pg
   ASSIGN_OR_RETURN(const pg::Rows rows,
                    session.Run(sql::kSessionForget, pg::Params().UuidArray(sessions)));
   return rows.size();
+}
+
+absl::StatusOr<UnusedSessions> ForgetUnusedSessions(pg::Session& session, const pg::Uuid& after,
+                                                    int sessions) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionUnused, pg::Params().UuidValue(after).Int4(sessions)));
+  UnusedSessions unused{rows.Int(0, 0), rows.Int(0, 2)};
+  if (!rows.IsNull(0, 1)) unused.last = rows.UuidValue(0, 1);
+  return unused;
 }
 
 absl::StatusOr<std::vector<int64_t>> LanesToFold(pg::Session& session) {

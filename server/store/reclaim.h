@@ -54,7 +54,8 @@ struct Reclaimed {
   int64_t Attempts() const { return freed + failed + cancelled; }  // that ended
 };
 
-// What `sessions` hold in one lane, as far as up to `ledger_rows` tell. As kLost: each task is
+// What `sessions` hold in one lane, as far as up to `ledger_rows` tell, and for about half a
+// second: an error says that nothing was done. As kLost: each task is
 // ready again at once, its attempt charged, or fails; the sessions must be lost, or without a row.
 // As kRelease: each is ready again, uncharged; the sessions must be ended.
 absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
@@ -71,6 +72,17 @@ absl::StatusOr<Reclaimed> ReclaimHanged(pg::Session& session, int64_t lane,
 
 // Returns how many were forgotten: ended ones stay as long as a broker may lease for them.
 absl::StatusOr<int64_t> ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions);
+
+struct UnusedSessions {
+  int64_t looked_at = 0;
+  int64_t forgotten = 0;
+  pg::Uuid last{};  // that was looked at
+};
+
+// Forgets the sessions of calls without a worker that hold nothing any more, of up to `sessions`
+// behind `after`, by their ids.
+absl::StatusOr<UnusedSessions> ForgetUnusedSessions(pg::Session& session, const pg::Uuid& after,
+                                                    int sessions);
 
 // Lanes with ledger rows that are old enough to be folded.
 absl::StatusOr<std::vector<int64_t>> LanesToFold(pg::Session& session);

@@ -4,11 +4,13 @@
 
 #include "server/base/status_macros.h"
 #include "server/store/peers.h"
+#include "server/store/reclaim.h"
 
 namespace skiplane::upkeep {
 namespace {
 
 constexpr absl::Duration kAfterFailure = absl::Seconds(5);
+constexpr int kUnusedAtOnce = 20000;
 constexpr absl::string_view kClockMender = "clock_mender";
 
 absl::Duration Since(std::chrono::steady_clock::time_point start) {
@@ -32,6 +34,16 @@ auto RotateKeys() {
   };
 }
 
+auto ForgetUnusedSessions() {
+  return [after = pg::Uuid{}](pg::Session& session) mutable -> absl::StatusOr<bool> {
+    ASSIGN_OR_RETURN(const store::UnusedSessions unused,
+                     store::ForgetUnusedSessions(session, after, kUnusedAtOnce));
+    const bool are_all = unused.looked_at < kUnusedAtOnce;
+    after = are_all ? pg::Uuid{} : unused.last;
+    return are_all;
+  };
+}
+
 }  // namespace
 
 Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics, MarkKeeper* keeper)
@@ -49,6 +61,7 @@ Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics, MarkKeeper*
   slow_.push_back({"hang_finder", absl::Seconds(1), Completing(hang_finder_), now});
   slow_.push_back({"error_folder", absl::Seconds(2), Completing(error_folder_), now});
   slow_.push_back({"ledger_folder", absl::Seconds(5), Completing(ledger_folder_), now});
+  slow_.push_back({"unused_sessions", absl::Seconds(30), ForgetUnusedSessions(), now});
   slow_.push_back({"retention", absl::Seconds(30), Completing(retention_), now});
 }
 

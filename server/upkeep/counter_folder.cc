@@ -18,10 +18,7 @@ constexpr absl::Duration kCleanLimit = absl::Milliseconds(100);
 }  // namespace
 
 CounterFolder::CounterFolder(absl::Duration clean_after, absl::Duration all_every)
-    : clean_after_(clean_after),
-      all_every_(all_every),
-      fold_round_(kFoldLimit),
-      clean_round_(kCleanLimit) {}
+    : all_every_(all_every), fold_round_(kFoldLimit), cleaner_(clean_after, kCleanLimit) {}
 
 absl::StatusOr<CounterFoldResult> CounterFolder::RunOnce(pg::Session& session) {
   CounterFoldResult result;
@@ -34,16 +31,18 @@ absl::StatusOr<CounterFoldResult> CounterFolder::RunOnce(pg::Session& session) {
   });
   result.is_complete = fold_round_.is_complete();
   if (are_all_due && result.is_complete) all_due_ = now + absl::ToChronoNanoseconds(all_every_);
-  status.Update(Clean(session, &result));
+  status.Update(cleaner_.Visit(session, [&](int64_t lane) -> absl::StatusOr<bool> {
+    RETURN_IF_ERROR(store::CleanCounts(session, lane));
+    ++result.lanes_cleaned;
+    return true;
+  }));
   if (!status.ok()) return status;
   return result;
 }
 
 absl::StatusOr<bool> CounterFolder::FoldLane(pg::Session& session, int64_t lane,
                                              CounterFoldResult* result) {
-  const SteadyTime clean_at =
-      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(clean_after_);
-  clean_at_.try_emplace(lane, clean_at);
+  cleaner_.Note(lane);
   for (int step = 0; step < kStepsPerLane; ++step) {
     ASSIGN_OR_RETURN(const int64_t folded, store::FoldCounts(session, lane, kDeltasAtOnce));
     result->deltas += folded;
@@ -51,21 +50,6 @@ absl::StatusOr<bool> CounterFolder::FoldLane(pg::Session& session, int64_t lane,
     if (fold_round_.is_over()) break;
   }
   return false;
-}
-
-absl::Status CounterFolder::Clean(pg::Session& session, CounterFoldResult* result) {
-  const SteadyTime now = std::chrono::steady_clock::now();
-  std::vector<int64_t> lanes;
-  for (const auto& [lane, clean_at] : clean_at_) {
-    if (clean_at <= now) lanes.push_back(lane);
-  }
-  return clean_round_.Visit(session, std::move(lanes),
-                            [&](int64_t lane) -> absl::StatusOr<bool> {
-                              RETURN_IF_ERROR(store::CleanCounts(session, lane));
-                              clean_at_.erase(lane);
-                              ++result->lanes_cleaned;
-                              return true;
-                            });
 }
 
 }  // namespace skiplane::upkeep

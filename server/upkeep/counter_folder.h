@@ -5,10 +5,10 @@
 #include <chrono>
 #include <cstdint>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/pg/session.h"
+#include "server/upkeep/lane_cleaner.h"
 #include "server/upkeep/round.h"
 
 namespace skiplane::upkeep {
@@ -34,14 +34,11 @@ class CounterFolder {
   using SteadyTime = std::chrono::steady_clock::time_point;
 
   absl::StatusOr<bool> FoldLane(pg::Session& session, int64_t lane, CounterFoldResult* result);
-  absl::Status Clean(pg::Session& session, CounterFoldResult* result);
 
-  absl::Duration clean_after_;
   absl::Duration all_every_;
   SteadyTime all_due_{};
   Round fold_round_;
-  Round clean_round_;
-  absl::flat_hash_map<int64_t, SteadyTime> clean_at_;
+  LaneCleaner cleaner_;
 };
 
 }  // namespace skiplane::upkeep

@@ -7,22 +7,30 @@ namespace skiplane::upkeep {
 namespace {
 
 constexpr absl::Duration kLimit = absl::Milliseconds(200);
+constexpr absl::Duration kCleanLimit = absl::Milliseconds(100);
 constexpr int kRowsAtOnce = 2000;
 
 }  // namespace
 
-ErrorFolder::ErrorFolder() : round_(kLimit) {}
+ErrorFolder::ErrorFolder(absl::Duration clean_after)
+    : round_(kLimit), cleaner_(clean_after, kCleanLimit) {}
 
 absl::StatusOr<ErrorFoldResult> ErrorFolder::RunOnce(pg::Session& session) {
   ErrorFoldResult result;
   ASSIGN_OR_RETURN(std::vector<int64_t> lanes, store::LanesWithErrorDeltas(session));
-  const absl::Status status =
+  absl::Status status =
       round_.Visit(session, std::move(lanes), [&](int64_t lane) -> absl::StatusOr<bool> {
+        cleaner_.Note(lane);
         ASSIGN_OR_RETURN(const int64_t folded, store::FoldErrors(session, lane, kRowsAtOnce));
         result.deltas += folded;
         return folded < kRowsAtOnce;
       });
   result.is_complete = round_.is_complete();
+  status.Update(cleaner_.Visit(session, [&](int64_t lane) -> absl::StatusOr<bool> {
+    ASSIGN_OR_RETURN(const int64_t removed, store::CleanErrors(session, lane, kRowsAtOnce));
+    result.removed += removed;
+    return removed < kRowsAtOnce;
+  }));
   if (!status.ok()) return status;
   return result;
 }

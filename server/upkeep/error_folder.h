@@ -1,28 +1,34 @@
-// Adds what statements appended about failures to the error groups. Not thread-safe.
+// Adds what statements appended about failures to the error groups, and removes groups that are no
+// longer of interest. Not thread-safe.
 #pragma once
 
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "server/pg/session.h"
+#include "server/upkeep/lane_cleaner.h"
 #include "server/upkeep/round.h"
 
 namespace skiplane::upkeep {
 
 struct ErrorFoldResult {
   int64_t deltas = 0;
+  int64_t removed = 0;  // groups
   bool is_complete = true;
 };
 
 class ErrorFolder {
  public:
-  ErrorFolder();
+  // A lane's groups are looked through once, `clean_after` its first fold since then.
+  explicit ErrorFolder(absl::Duration clean_after = absl::Minutes(1));
 
   // The first error, when all that it does not concern has been done.
   absl::StatusOr<ErrorFoldResult> RunOnce(pg::Session& session);
 
  private:
   Round round_;
+  LaneCleaner cleaner_;
 };
 
 }  // namespace skiplane::upkeep

@@ -150,6 +150,33 @@ TEST_F(CountsTest, KeptFailedTasksAreCountedUntilTheyGo) {
   EXPECT_THAT(Required(CountFailed(*session_)), UnorderedElementsAre(Pair(lane_, 3)));
 }
 
+// Workers may give each failure its own fingerprint. Groups without tasks stayed for a week however
+// many there were, and each fold looked through all of them.
+TEST_F(CountsTest, ErrorGroupsWithoutTasksStayForAWeekTenThousandOfThem) {
+  const auto make = [this](int groups, const std::string& age, int failed) {
+    Sql(absl::StrCat("INSERT INTO skiplane.error_group (lane, stage, fingerprint, retrying, "
+                     "failed, first_seen_time, last_seen_time, tasks) SELECT ", lane_,
+                     ", 0, 'g' || i || '",
+                     age, failed, "', 0, ", failed, ", now() - interval '", age,
+                     "', now() - interval '", age, "' - i * interval '1 ms', '{}' "
+                     "FROM generate_series(1, ", groups, ") i"));
+  };
+  const auto groups = [this] { return Number("SELECT count(*) FROM skiplane.error_group"); };
+  make(3, "8 days", 1);
+  make(20, "8 days", 0);
+  make(9999, "1 hour", 0);
+  EXPECT_EQ(Required(CleanErrors(*session_, lane_, 15)), 15);
+  EXPECT_EQ(Required(CleanErrors(*session_, lane_, 15)), 5);
+  EXPECT_EQ(Required(CleanErrors(*session_, lane_, 15)), 0);
+  EXPECT_EQ(groups(), 3 + 9999);
+  make(11, "1 minute", 0);
+  make(20, "1 minute", 1);
+  EXPECT_EQ(Required(CleanErrors(*session_, lane_, 100)), 10);
+  EXPECT_EQ(groups(), 3 + 10000 + 20) << "those with tasks stay";
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.error_group WHERE last_seen_time > "
+                   "now() - interval '59 minutes'"), 31) << "the longest unseen go";
+}
+
 TEST_F(CountsTest, ALaneIsActiveForAWeekAfterItsLastAttempt) {
   EXPECT_THAT(Required(ActiveLanes(*session_)), IsEmpty());
   PutOne();

@@ -15,7 +15,7 @@ from support.life import Life
 from support.process import Process
 
 CHORES = ("leader", "reclaimer", "counter_folder", "clock_mender", "partitions", "hang_finder",
-          "error_folder", "ledger_folder", "retention", "token_keys")
+          "error_folder", "ledger_folder", "retention", "token_keys", "unused_sessions")
 ROLES = ("skiplane_owner", "skiplane_broker", "skiplane_producer", "skiplane_reader")
 SCRIPT = os.path.join(stubs.ROOT, "deploy", "database-roles.sql")
 

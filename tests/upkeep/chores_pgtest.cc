@@ -107,11 +107,11 @@ TEST_F(ChoresTest, WhoDoesNotLeadDoesNothing) {
 }
 
 TEST_F(ChoresTest, EveryChoreHasItsTurnAndIsMeasured) {
-  for (int i = 0; i < 7; ++i) chores_.RunPass(*session_);
+  for (int i = 0; i < 8; ++i) chores_.RunPass(*session_);
   const std::string page = metrics_.Text();
   for (const char* job : {"leader", "reclaimer", "counter_folder", "ledger_folder", "retention",
                           "partitions", "hang_finder", "error_folder", "clock_mender",
-                          "token_keys"}) {
+                          "token_keys", "unused_sessions"}) {
     const std::string label = absl::StrCat("{chore=\"", job, "\"}");
     EXPECT_THAT(page, HasSubstr(absl::StrCat("duration_seconds_count", label)));
     EXPECT_THAT(page, HasSubstr(absl::StrCat("skiplane_chore_failures_total", label, " 0")));

@@ -13,6 +13,7 @@ namespace skiplane::broker {
 namespace {
 
 constexpr std::chrono::seconds kEvery(5);
+constexpr int kCountsShare = 10;  // times as long as reading the counts took, it waits
 constexpr std::chrono::seconds kAttemptsEvery(15);
 constexpr std::chrono::minutes kFailedEvery(1);
 constexpr std::chrono::minutes kSizesEvery(1);
@@ -32,12 +33,15 @@ void Sampler::Take(Turn& turn, std::chrono::nanoseconds every, Read read) {
 void Sampler::Start() {
   context_.pool.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) Run(**session);
-    context_.timer.After(kEvery, [this] { Start(); });
+    context_.timer.After(std::max<std::chrono::nanoseconds>(kEvery, kCountsShare * counts_took_),
+                         [this] { Start(); });
   });
 }
 
 void Sampler::Run(pg::Session& session) {
+  const base::SteadyTime start = std::chrono::steady_clock::now();
   const auto counts = store::ReadCounts(session);
+  counts_took_ = std::chrono::steady_clock::now() - start;
   const auto workers = store::CountWorkers(session);
   if (!counts.ok() || !workers.ok()) return;
   context_.metrics.SetWorkers(*workers);

@@ -1,7 +1,8 @@
 // Reads every few seconds what the gauges and lists of queues show, so that a scrape never touches
 // the database: the exact counts and the age of the oldest ready task every 5 s, the age of the
 // oldest attempt every 15 s, kept dead letters and sizes every minute. What takes long is read less
-// often: within 2 % of a core.
+// often: the counts, which have a row for each 10 s in which tasks are due, within a tenth of a
+// connection, the rest within 2 % of a core.
 #pragma once
 
 #include "server/base/timer.h"
@@ -44,6 +45,7 @@ class Sampler {
   QueueCache& queues_;
   const Dispatcher& dispatcher_;
   QueueWatch& watch_;
+  std::chrono::nanoseconds counts_took_{0};
   RateMeter rates_;
   AgeProbe ready_ages_;
   Turn attempts_turn_;

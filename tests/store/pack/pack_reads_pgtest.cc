@@ -126,7 +126,7 @@ class PackReadsTest : public testing::StoreHarness {
     Reader& found = readers.emplace_back(Reads(sql::kLeaseGet, {lane, "'{}'", ledgers}));
     found.but_for = {{"t.row_location", "1"}};
     Reader& lost = readers.emplace_back(
-        Reads(sql::kLedgerEntries, {lane, sessions, "'{0}'::int2[]", "'{1}'", "1", "100"}));
+        Reads(sql::kLedgerEntries, {lane, sessions, "'{0}'::int2[]", "'{1}'", "1", "100", "5000"}));
     lost.but_for = {{"x.is_packed", "true"}};
     for (size_t i = 0; i < ids.size(); i += 9) {
       const int64_t id = ids[i];

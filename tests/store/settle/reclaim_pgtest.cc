@@ -1,6 +1,7 @@
 #include "server/store/reclaim.h"
 
 #include "gmock/gmock.h"
+#include "server/store/sessions.h"
 #include "tests/store/store_harness.h"
 #include "tests/support/status_matchers.h"
 
@@ -117,6 +118,71 @@ TEST_F(ReclaimTest, LedgerRowsAreTakenInSlices) {
   EXPECT_EQ(ReclaimOf(kWorker, 2).freed, 2);
   EXPECT_EQ(ReclaimOf(kWorker, 2).freed, 1);
   EXPECT_THAT(LedgerLanes(*session_, {kWorker}), IsOkAndHolds(IsEmpty()));
+}
+
+// Tasks of a megabyte that failed were copied by one statement, two thousand at once: it timed out,
+// each time it was tried.
+TEST_F(ReclaimTest, LargeTasksAreTakenBackInParts) {
+  constexpr int kTasks = 40;
+  Put(kTasks, testing::TaskOf(std::string(1 << 20, 'x')), 1);
+  for (size_t taken = 0; taken < kTasks;) taken += Take(kTasks).size();  // a lease has 16 MiB
+  Reclaimed reclaimed = ReclaimOf(kWorker);
+  int64_t failed = reclaimed.failed;
+  for (; reclaimed.found_rows; failed += reclaimed.failed) reclaimed = ReclaimOf(kWorker);
+  EXPECT_EQ(failed, kTasks);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed"), kTasks);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger"), 0);
+  const std::string parts = "SELECT count(DISTINCT xmin::text) FROM skiplane.task_failed";
+  EXPECT_EQ(Number(parts), 2) << "of 32 MiB";
+}
+
+TEST_F(ReclaimTest, ManyLeasesAreTakenBackInPartsAndTheirLedgerRowsAtTheEnd) {
+  Put(1200);
+  EXPECT_EQ(Take(1200).size(), 1200u);
+  Reclaimed reclaimed = ReclaimOf(kWorker, 1);
+  int64_t freed = reclaimed.freed;
+  for (; reclaimed.found_rows; freed += reclaimed.freed) reclaimed = ReclaimOf(kWorker, 1);
+  EXPECT_EQ(freed, 1200);
+  EXPECT_EQ(Number("SELECT count(DISTINCT xmin::text) FROM skiplane.task"), 3) << "of 500";
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger"), 0);
+}
+
+TEST_F(ReclaimTest, LedgerRowsAreTakenUntilTheyNameThousandsOfLeases) {
+  Put(4 * 1800);
+  for (int i = 0; i < 4; ++i) Take(1800);
+  Reclaimed reclaimed = ReclaimOf(kWorker);
+  int64_t freed = reclaimed.freed;
+  EXPECT_LE(freed, 3 * 1800) << "the third row begins below 5,000, the fourth does not";
+  for (; reclaimed.found_rows; freed += reclaimed.freed) reclaimed = ReclaimOf(kWorker);
+  EXPECT_EQ(freed, 4 * 1800);
+}
+
+// Each call without a worker_id left a row for as long as it leases: for hours, although its task
+// was settled at once.
+TEST_F(ReclaimTest, SessionsOfSingleCallsAreForgottenOnceTheyHoldNothing) {
+  Put(2);
+  const auto held = TokensOf(Take(1, kWorker));
+  const auto settled = TokensOf(Take(1, kOtherWorker));
+  std::vector<Touch> touches = {{"", "", kWorker, absl::Hours(1), {}},
+                                {"", "", kOtherWorker, absl::Hours(1), {}},
+                                {"worker", "", testing::UuidOf(77), absl::Hours(1), {}}};
+  ASSERT_THAT(TouchSessions(*session_, touches), IsOk());
+  Settle(settled, Action::kAck);
+  Sql("DELETE FROM skiplane.lease_ledger WHERE sessions[1] = (SELECT session FROM "
+      "skiplane.history)");
+  const auto forgotten = [this](const pg::Uuid& after) {
+    return Required(ForgetUnusedSessions(*session_, after, 1)).forgotten;
+  };
+  EXPECT_EQ(Required(ForgetUnusedSessions(*session_, {}, 10)).looked_at, 0) << "too young";
+  Sql("UPDATE skiplane.worker_session SET create_time = now() - interval '6 minutes'");
+  const UnusedSessions first = Required(ForgetUnusedSessions(*session_, {}, 1));
+  EXPECT_EQ(first.looked_at, 1);
+  EXPECT_EQ(first.forgotten + forgotten(first.last), 1);
+  EXPECT_EQ(forgotten({}), 0);
+  EXPECT_EQ(Sql("SELECT string_agg(coalesce(worker_id, 'none'), ' ' ORDER BY worker_id) "
+                "FROM skiplane.worker_session"),
+            "worker none");
+  EXPECT_EQ(Settle(held, Action::kAck), 1u);
 }
 
 TEST_F(ReclaimTest, FoldingKeepsOnlyWhatIsHeld) {

@@ -351,6 +351,8 @@ absl::Status Writers::Fold(pg::Session& session) const {
   RETURN_IF_ERROR(store::FoldCounts(session, lane_, 1000).status());
   RETURN_IF_ERROR(store::CleanCounts(session, lane_));
   RETURN_IF_ERROR(store::FoldErrors(session, lane_, 1000).status());
+  RETURN_IF_ERROR(store::CleanErrors(session, lane_, 1000).status());
+  RETURN_IF_ERROR(store::ForgetUnusedSessions(session, {}, 1000).status());
   RETURN_IF_ERROR(store::FoldLedger(session, lane_, 100).status());
   return store::ExpireStatistics(session, lane_);
 }
