@@ -7,6 +7,7 @@ SELECT coalesce(t.lease_number = w.lease_number AND t.session = w.session AND t.
        t.id IS NOT NULL,
        (SELECT s.outcome FROM skiplane.settled s
         WHERE s.lane = $1::int8 AND s.numbers @> w.lease_number AND s.ids @> w.id
+          AND w.id = ANY (s.tasks)  -- a tenth of the time of what follows
           AND EXISTS (SELECT 1 FROM unnest(s.tasks, s.lease_numbers) AS e(task, lease_number)
                       WHERE e.task = w.id AND e.lease_number = w.lease_number)
         LIMIT 1),

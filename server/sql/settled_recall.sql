@@ -12,6 +12,7 @@ FROM unnest($2::int8[], $3::int8[], $4::int8[]) AS w(id, lease_number, try_id)
 CROSS JOIN LATERAL (
   SELECT o.outcome, o.transition AS transition, o.settle_time FROM skiplane.settled o
   WHERE o.lane = $1::int8 AND o.numbers @> w.lease_number AND o.ids @> w.id AND o.try_id = w.try_id
+    AND w.id = ANY (o.tasks)
     AND EXISTS (SELECT 1 FROM unnest(o.tasks, o.lease_numbers) AS e(task, lease_number)
                 WHERE e.task = w.id AND e.lease_number = w.lease_number)
   LIMIT 1
@@ -22,7 +23,7 @@ LEFT JOIN LATERAL (
     AND NOT EXISTS (
       SELECT 1 FROM skiplane.settled n
       WHERE n.lane = $1::int8 AND n.numbers && int8range(w.lease_number + 1, NULL)
-        AND n.ids @> w.id
+        AND n.ids @> w.id AND w.id = ANY (n.tasks)
         AND EXISTS (SELECT 1 FROM unnest(n.tasks, n.lease_numbers) AS e(task, lease_number)
                     WHERE e.task = w.id AND e.lease_number > w.lease_number))
   OFFSET 0

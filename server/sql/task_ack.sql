@@ -2,6 +2,7 @@
 -- $1 lane; then one element per item, ordered by id: $2 row locations  $3 ids  $4 lease numbers
 -- $5 sessions; and $6 whether the queue keeps history of successes  $7 for how many days
 -- $8 with payloads  $9 ledger rows whose last task this is  $10 id of this try
+-- $11 how many ids a row that remembers them may span
 -- One row per item that was acked: id, lease number, time now in microseconds. The others are a
 -- case for task_settle: their row moved, their task does not end with this ack, or their lease is
 -- over.
@@ -29,7 +30,7 @@ WITH deleted AS (
   SELECT $1::int8, now(), 1, array_agg(g.lease_number), array_agg(g.id),
          int8range(min(g.lease_number), max(g.lease_number), '[]'),
          int8range(min(g.id), max(g.id), '[]'), $10::int8, 1
-  FROM deleted g HAVING count(*) > 0
+  FROM deleted g GROUP BY g.id / $11::int8
 ), released AS (
   UPDATE skiplane.task_key k SET end_time = now(), end_state = 4
   FROM (

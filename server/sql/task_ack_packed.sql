@@ -1,7 +1,7 @@
 -- As task_ack, of tasks that are packed. $1 lane; then one element per pack, lease number and
 -- session, ordered by pack: $2 ids of packs  $3 lease numbers  $4 sessions  $5 masks of the acked
 -- positions; and $6 whether the queue keeps history of successes  $7 for how many days  $8 ledger
--- rows whose last task this is  $9 id of this try
+-- rows whose last task this is  $9 id of this try  $10 as $11 of task_ack
 -- Rows for each element of which something was acked: its number, mask, time now in microseconds.
 -- Not for each pack: another element may name the same task under a lease that is not its own. The
 -- others are a case for task_settle: they have a row of their own by now, or their lease is over.
@@ -54,7 +54,7 @@ WITH pack AS MATERIALIZED (
          int8range(min(h.lease_number), max(h.lease_number), '[]'),
          int8range(min(h.id + i), max(h.id + i), '[]'), $9::int8, 1
   FROM hit h CROSS JOIN LATERAL skiplane.positions(h.mask) AS i
-  HAVING count(*) > 0
+  GROUP BY (h.id + i) / $10::int8
 ), counted AS (
   INSERT INTO skiplane.counter_delta
     (lane, stage, due, leased, succeeded, end_time, outcome, attempts, run_us, run_max_us, wait_us)

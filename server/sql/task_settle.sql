@@ -5,7 +5,7 @@
 -- attempts there  $12 payloads, $13 content types and $14 headers for there (null: as they were)
 -- $15 results. Of the queue: $16 which history is kept: 1 all, 2 failures, 3 none; $17 the same of
 -- periodic tasks  $18 days  $19 days for failed tasks  $20 with payloads  $21 with results
--- $22 ledger rows whose last task this is  $23 id of this try
+-- $22 ledger rows whose last task this is  $23 id of this try  $24 as $11 of task_ack
 -- One row per item whose lease was the task's: id, lease number, outcome (as in history; 6
 -- released), schedule time in microseconds (null: the task ended), priority, stage, time now.
 -- A task that changed between this statement's snapshot and its lock has no row: try again.
@@ -215,7 +215,7 @@ WITH want AS MATERIALIZED (
            CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
     FROM done d WHERE d.action NOT IN (4, 7)
   ) a
-  GROUP BY a.outcome, a.transition
+  GROUP BY a.outcome, a.transition, a.id / $24::int8
 ), released AS (
   UPDATE skiplane.task_key k
   SET end_time = now(), end_state = CASE y.transition WHEN 1 THEN 4 WHEN 3 THEN 5 ELSE 6 END

@@ -142,6 +142,7 @@ absl::StatusOr<std::vector<size_t>> AckPacked(pg::Session& session, const Settle
   params.Int8(batch.lane).Int8Array(packs).Int8Array(lease_numbers).UuidArray(sessions);
   params.Int8Array(masks).Bool(batch.settings.history == model::HistoryPolicy::kAll);
   params.Int4(batch.settings.history_days).UuidArray(batch.ledgers).Int8(batch.try_id);
+  params.Int8(IdsPerSettledRow(batch.rows));
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAckPacked, params));
   std::vector<uint64_t> hits(packs.size());
   for (int row = 0; row < rows.size(); ++row) {

@@ -113,7 +113,7 @@ absl::StatusOr<std::vector<size_t>> AckRows(pg::Session& session, const SettleBa
   params.Int8Array(tokens.lease_numbers).UuidArray(tokens.sessions);
   params.Bool(batch.settings.history == model::HistoryPolicy::kAll);
   params.Int4(batch.settings.history_days).Bool(batch.settings.keep_payloads);
-  params.UuidArray(batch.ledgers).Int8(batch.try_id);
+  params.UuidArray(batch.ledgers).Int8(batch.try_id).Int8(IdsPerSettledRow(batch.rows));
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAck, params));
   if (now != nullptr && !rows.empty()) *now = rows.Micros(0, 2);
   std::vector<size_t> acked(static_cast<size_t>(rows.size()));
@@ -129,6 +129,14 @@ absl::StatusOr<std::vector<size_t>> AckRows(pg::Session& session, const SettleBa
 }
 
 }  // namespace
+
+int64_t IdsPerSettledRow(const std::vector<SettleRow>& rows) {
+  constexpr int64_t kParts = 64;
+  constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
+  if (rows.empty()) return kAll;
+  const int64_t ids = rows.back().token.task.id - rows.front().token.task.id + 1;
+  return ids > kParts * std::ssize(rows) ? ids / kParts + 1 : kAll;
+}
 
 absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,
                                                   absl::Time* now) {
@@ -152,7 +160,7 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
   BindActions(batch.rows, params);
   BindNext(batch, params);
   BindSettings(batch.settings, params);
-  params.UuidArray(batch.ledgers).Int8(batch.try_id);
+  params.UuidArray(batch.ledgers).Int8(batch.try_id).Int8(IdsPerSettledRow(batch.rows));
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskSettle, params));
   std::vector<Settled> settled;
   const absl::flat_hash_map<LeaseKey, size_t> index = IndexOf(batch.rows);

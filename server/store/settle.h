@@ -66,6 +66,11 @@ enum class Transition : int16_t {
   kGoesBack = 14,  // to its position
 };
 
+// How many ids one row of `settled` may span, of a batch that is ordered by id. Where they lie far
+// apart, as of leases that are acked in any order, its rows are split, into 65 at most: a
+// settlement that is repeated has to look into each row that spans its task.
+int64_t IdsPerSettledRow(const std::vector<SettleRow>& rows);
+
 // Acks by the row locations of their leases: fast, and misses rows that have moved since.
 // Returns the indexes of the rows that were acked; if there are any, `now`, unless it is null, gets
 // the time at which they were. The rows are all packed, or none is.

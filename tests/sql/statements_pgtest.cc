@@ -39,6 +39,7 @@ const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
     {"session_gone", {"worker_session"}},
     {"session_grace", {"worker_session"}},
     {"session_leases", {"lease_ledger"}},
+    {"session_unused", {"lease_ledger"}},
     {"space_find", {"counter"}},
     {"token_key_expire", {"lease_ledger"}},
     {"worker_busy", {"lease_ledger"}},
@@ -53,8 +54,8 @@ const std::set<std::string> kMayReadALane = {"queue_bytes", "deletion_holds"};
 // The second has the lane in its hash, a request id has few lanes, and a worker's session is for
 // all.
 const std::set<std::string> kIndexesWithoutLane = {
-    "settled_ranges",      "answered_request_key", "lease_ledger_request",
-    "worker_session_pkey", "worker_session_alive", "worker_session_gone",  "worker_session_ended",
+    "settled_ranges", "answered_request_key", "lease_ledger_request", "worker_session_pkey",
+    "worker_session_alive", "worker_session_gone", "worker_session_ended", "worker_session_single",
     "task_planned"};
 
 // "history" for history_20260101 and history_default.
@@ -285,7 +286,8 @@ INSERT INTO skiplane.worker_session (id, worker_id, lease_duration, expire_time,
 constexpr char kRetries[] =
     "1, '{7,8}', '{7,8}', array[repeat('0', 32)::uuid, repeat('0', 32)::uuid], '{2,2}', '{1,1}', "
     "'{E,E}', '{f,f}', '{x,x}', '{null,null}', '{null,null}', '{null,null}', '{null,null}', "
-    "'{null,null}', '{null,null}', 1, 1, 7, 30, false, false, '{}', 1";
+    "'{null,null}', '{null,null}', 1, 1, 7, 30, false, false, '{}', 1, "
+    "1000";
 
 TEST(StatementsTest, SettlingTwoTasksReadsNoReportsOfOtherTasks) {
   const Database database = Database::Migrated();

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "gmock/gmock.h"
+#include "server/sql/queries.h"
 #include "server/store/clock.h"
 #include "server/store/reclaim.h"
 #include "server/store/sessions.h"
@@ -103,6 +104,18 @@ TEST_F(PackTest, ATaskThatIsNamedTwiceWithAnotherLeaseBetweenCountsOnce) {
   EXPECT_THAT(acked, testing::IsOkAndHolds(ElementsAre(0, 2)));
   EXPECT_EQ(Number("SELECT sum(succeeded) FROM skiplane.counter_delta"), 1);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.packed_attempt"), 1);
+}
+
+TEST_F(PackTest, WhatIsAckedIsRememberedInRowsOfSoManyIds) {
+  pg::Params params;
+  params.Int8(lane_).Int8Array({ids_[0]}).Int8Array({tokens_[0].lease_number});
+  params.UuidArray({tokens_[0].session}).Int8Array({0b1111}).Bool(true).Int4(7).UuidArray({});
+  params.Int8(1).Int8(1);
+  ASSERT_THAT(session_->Run(sql::kTaskAckPacked, params), IsOk());
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.settled"), 4);
+  for (const model::LeaseToken& token : tokens_) {
+    EXPECT_EQ(ClassifyOne(token).settled_as, Action::kAck);
+  }
 }
 
 TEST_F(PackTest, ASecondSettlementFindsTheFirst) {
