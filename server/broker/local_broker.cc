@@ -186,7 +186,7 @@ void LocalBroker::OnNotification(absl::string_view payload) {
 // Says that this broker runs and learns how many others do. The first renewal makes them count
 // again.
 void LocalBroker::RenewRow() {
-  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+  auto renew = [this](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;
     const base::SteadyTime begin = std::chrono::steady_clock::now();
     const auto peers = store::RenewBroker(
@@ -207,7 +207,8 @@ void LocalBroker::RenewRow() {
     const std::string payload = model::FormatNotification(notification);
     const absl::string_view view = payload;
     static_cast<void>(store::SendNotifications(**session, absl::MakeSpan(&view, 1)));
-  });
+  };
+  pool_.Submit(std::move(renew), {.rank = pg::JobRank::kFirst});
 }
 
 void LocalBroker::KeepRenewing() {
@@ -223,11 +224,12 @@ void LocalBroker::KeepRefreshing() {
 }
 
 void LocalBroker::RefreshQueues() {
-  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+  auto refresh = [this](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;
     static_cast<void>(queues_.ReloadAll(**session));
     if (!queues_.ConfirmedDeletions().empty()) RenewRow();  // somebody waits for it
-  });
+  };
+  pool_.Submit(std::move(refresh), {"queues"});
 }
 
 // Who waits for its tasks is told so.
@@ -238,7 +240,7 @@ void LocalBroker::OnQueueGone(const QueuePtr& queue) {
 
 void LocalBroker::RefreshTokenKeys() {
   if (options_.on_token_keys == nullptr) return;
-  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+  auto refresh = [this](absl::StatusOr<pg::Session*> session) {
     using Keys = std::vector<model::TokenKey>;
     const absl::StatusOr<Keys> keys =
         session.ok() ? store::ListTokenKeys(**session) : absl::StatusOr<Keys>(session.status());
@@ -248,7 +250,8 @@ void LocalBroker::RefreshTokenKeys() {
               {{"error", std::string(keys.status().message())},
                {"why", "other brokers may sign lease tokens that this one does not know; tried "
                        "again every 5 s"}});
-  });
+  };
+  pool_.Submit(std::move(refresh), {.rank = pg::JobRank::kFirst});
 }
 
 void LocalBroker::Stop() {
@@ -260,9 +263,10 @@ void LocalBroker::Stop() {
   dispatcher_.EndTimed();
   renewer_.EndMinInterval();
   minutes_.Flush();
-  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+  auto forget = [this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));
-  });
+  };
+  pool_.Submit(std::move(forget), {.rank = pg::JobRank::kLast});
   pool_.Stop();
 }
 

@@ -141,10 +141,11 @@ std::shared_ptr<broker::PendingLease> FakeBroker::Lease(
   return parked;
 }
 
-void FakeBroker::Settle(std::vector<model::SettleItem> items, const std::string& /*party*/,
+void FakeBroker::Settle(std::vector<model::SettleItem> items, const std::string& party,
                         broker::Callback<std::vector<model::SettleResult>> done) {
   Count();
   settle = std::move(items);
+  settle_party = party;
   Answered(behaviour.refusal, behaviour.settled, done);
 }
 

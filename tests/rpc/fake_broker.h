@@ -36,6 +36,7 @@ class FakeBroker final : public broker::Broker {
   broker::EnqueueCall enqueue;
   broker::LeaseCall lease;
   std::vector<model::SettleItem> settle;
+  std::string settle_party;
   broker::HeartbeatCall heartbeat;
   broker::OpenSessionCall open;
   broker::CreateQueueCall create;

@@ -30,7 +30,7 @@ class Broker {
 
   virtual void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) = 0;
   virtual std::shared_ptr<PendingLease> Lease(LeaseCall call, Callback<LeaseAnswer> done) = 0;
-  // Attempts end, each in its own way.
+  // Attempts end, each in its own way. `party`: as in LeaseCall.
   virtual void Settle(std::vector<model::SettleItem> items, const std::string& party,
                       Callback<std::vector<model::SettleResult>> done) = 0;
   // The lease begins when the items are settled, or with them. Cancel() does not undo that.

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 #include "server/model/limits.h"
+#include "server/pg/connections/job_queue.h"
 
 namespace skiplane::broker {
 
@@ -15,7 +17,8 @@ struct BatchLimits {
   int64_t pending_bytes_max = model::kPendingBytesMax;
   int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
   std::chrono::milliseconds min_interval{0};  // between two starts, unless a batch is full
-  bool is_urgent = false;  // before what others have brought to the pool
+  std::string party{};  // of batches that are of many parties
+  pg::JobRank rank = pg::JobRank::kInTurn;
 };
 
 }  // namespace skiplane::broker

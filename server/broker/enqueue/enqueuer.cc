@@ -209,7 +209,7 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
 // One bad call must not fail its neighbours, nor hold the connection while each is tried.
 void Enqueuer::WriteEach(PendingEnqueues calls) {
   for (auto& call : calls) {
-    const std::string party = absl::StrCat("tasks for ", call->queue->name);
+    const std::string party = call->call.party;
     auto single = std::make_shared<PendingEnqueues>();
     single->push_back(std::move(call));
     context_.turns.Submit(TurnOf::kWork, party,

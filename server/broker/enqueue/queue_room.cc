@@ -182,9 +182,11 @@ void QueueRoom::Ended(const Wants& wants, bool failed) {
 }
 
 void QueueRoom::Count(const QueuePtr& queue) {
-  context_.pool.Submit([this, queue](absl::StatusOr<pg::Session*> session) {
+  auto count = [this, queue](absl::StatusOr<pg::Session*> session) {
     EndCount(*queue, session.ok() ? RunCount(**session, *queue) : session.status());
-  });
+  };
+  // It reads all tasks of the queue.
+  context_.turns.Submit(TurnOf::kStep, queue->name, std::move(count));
 }
 
 absl::Status QueueRoom::RunCount(pg::Session& session, const model::Queue& queue) {

@@ -62,14 +62,15 @@ void LostLeases::Resolve(LeaseRun run) {
 }
 
 void LostLeases::Try(const Run& run) {
-  context_.pool.Submit([this, run](absl::StatusOr<pg::Session*> session) {
+  auto find = [this, run](absl::StatusOr<pg::Session*> session) {
     absl::StatusOr<store::Leased> found =
         session.ok() ? FindLost(**session, *run) : session.status();
     if (!found.ok() && PutOff(run)) return;
     // Without rows it may never have been run: that says nothing of the lane.
     if (!found.ok() || found->rows.empty()) found = RepeatLater();
     done_(*run, std::move(found));
-  });
+  };
+  context_.pool.Submit(std::move(find), {"lost leases"});
 }
 
 // Returns whether there will be another try.

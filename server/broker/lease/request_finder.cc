@@ -77,12 +77,12 @@ void NoteTakenIds(pg::Session& session, LeaseRun& run) {
 RequestFinder::RequestFinder(Context& context, SessionCache& sessions, Calls calls)
     : sessions_(sessions),
       calls_(std::move(calls)),
-      urgent_(context.pool, {},
+      urgent_(context.pool, BatchLimits{.party = "repeated leases"},
               [this](absl::StatusOr<pg::Session*> session, std::vector<TicketPtr> tickets) {
                 Run(std::move(session), std::move(tickets));
               }),
       later_(
-          context.pool, BatchLimits{.min_interval = kMinInterval},
+          context.pool, BatchLimits{.min_interval = kMinInterval, .party = "later leases"},
           [this](absl::StatusOr<pg::Session*> session, std::vector<TicketPtr> tickets) {
             Run(std::move(session), std::move(tickets));
           },

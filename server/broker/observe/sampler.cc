@@ -13,7 +13,8 @@ namespace skiplane::broker {
 namespace {
 
 constexpr std::chrono::seconds kEvery(5);
-constexpr int kCountsShare = 10;  // times as long as reading the counts took, it waits
+constexpr int kCountsRest = 10;  // it rests so many times as long as reading the counts took,
+constexpr std::chrono::minutes kCountsRestMax(1);  // but no longer than that
 constexpr std::chrono::seconds kAttemptsEvery(15);
 constexpr std::chrono::minutes kFailedEvery(1);
 constexpr std::chrono::minutes kSizesEvery(1);
@@ -33,7 +34,8 @@ void Sampler::Take(Turn& turn, std::chrono::nanoseconds every, Read read) {
 void Sampler::Start() {
   context_.pool.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) Run(**session);
-    context_.timer.After(std::max<std::chrono::nanoseconds>(kEvery, kCountsShare * counts_took_),
+    const std::chrono::nanoseconds rest = kCountsRest * counts_took_;
+    context_.timer.After(std::clamp<std::chrono::nanoseconds>(rest, kEvery, kCountsRestMax),
                          [this] { Start(); });
   });
 }

@@ -126,12 +126,13 @@ void PeerNotifier::Flush() {
     queues_changed_ = false;
   }
   const auto count = static_cast<int64_t>(payloads.size());
-  context_.pool.Submit([this, count, payloads](absl::StatusOr<pg::Session*> session) {
+  auto send = [this, count, payloads](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;  // a notification may be lost
     const std::vector<absl::string_view> views(payloads.begin(), payloads.end());
     if (!store::SendNotifications(**session, views).ok()) return;
     for (int64_t i = 0; i < count; ++i) context_.metrics.Notification("sent");
-  });
+  };
+  context_.pool.Submit(std::move(send), {"notifications"});
 }
 
 }  // namespace skiplane::broker

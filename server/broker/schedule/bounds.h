@@ -76,7 +76,7 @@ class Bounds {
   void Set(Key& bound, Key key);
   void LowerKey(int16_t priority, Key key);
 
-  // There may be 65,536 of them: what every lease does touches those only of which it leased.
+  // There may be 65,536 of them: Begin, End and IsRaised touch only those of which was leased.
   std::map<int16_t, Key> bounds_;
   int64_t raised_ = 0;             // of them, those that are not at the start
   std::map<int16_t, Key> passed_;  // from which bounds were raised since LookFrom, the least

@@ -109,7 +109,7 @@ class Scheduler {
   void AdvanceNeighbours(LaneStageState& state, Step& step);
   bool MayServe(const Ticket::Place& place, const LaneStageState& state, base::SteadyTime now,
                 LaneStageState** blocker = nullptr) const;
-  bool HasWork(const LaneStageState& state, base::SteadyTime now, Blockers* blockers) const;
+  TicketPtr NextServed(const LaneStageState& state, base::SteadyTime now, Blockers* blockers) const;
   void MarkEmpty(LaneStageState& state, Step& step);
   void WaitForMemory(LaneStageState& state, Step& step);
   void Arm(LaneStageState& state);

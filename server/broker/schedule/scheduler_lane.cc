@@ -128,14 +128,17 @@ bool Scheduler::MayServe(const Ticket::Place& place, const LaneStageState& state
 }
 
 // While memory is full for all, thousands would be asked in vain.
-bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now,
-                        Blockers* blockers) const {
-  return !full_.for_all && state.waiting.AnyPlace([&](const Ticket::Place& place) {
+TicketPtr Scheduler::NextServed(const LaneStageState& state, base::SteadyTime now,
+                                Blockers* blockers) const {
+  TicketPtr served;
+  const auto look = [&](const Ticket::Place& place) {
     LaneStageState* blocker = nullptr;
-    const bool may_serve = MayServe(place, state, now, &blocker);
+    if (MayServe(place, state, now, &blocker)) served = place.ticket;
     if (blocker != nullptr) blockers->insert(blocker);
-    return may_serve;
-  });
+    return served != nullptr;
+  };
+  if (!full_.for_all) state.waiting.AnyPlace(look);
+  return served;
 }
 
 // Whatever the lane stage needs next. Safe to call at any time.
@@ -157,11 +160,12 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
   if (state.MayLease()) {
     // The second one takes no connection that others would have to wait for.
     const bool may_double = state.belief.count() >= kSecondLeaseTasks && step.has_spare;
-    const int may_run = may_double ? 2 : 1;
+    const bool may_run = state.leases_running < (may_double ? 2 : 1);
     Blockers blockers;
-    if (state.leases_running < may_run && HasWork(state, step.now, &blockers)) {
+    const TicketPtr served = may_run ? NextServed(state, step.now, &blockers) : nullptr;
+    if (served != nullptr) {
       ++state.leases_running;
-      step.actions.push_back(SendLease{state.lane_stage, state.waiting.First().call.party});
+      step.actions.push_back(SendLease{state.lane_stage, served->call.party});
     } else {
       for (LaneStageState* const each : blockers) each->blocks.insert(state.lane_stage);
     }

@@ -64,11 +64,6 @@ class Turns {
   int64_t size() const { return size_; }
   bool HasSeveralPrincipals() const { return principals_.size() > 1; }
 
-  // Whose turn it is; there is one.
-  const Ticket& First() const {
-    return *principals_.begin()->second.workers.begin()->second.calls.front().ticket;
-  }
-
   // Deals out up to `count` tasks, at most `turn_max` of them in a turn.
   Dealt Deal(int64_t count, int64_t turn_max, RoomOf room_of);
 

@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kTogether(20);
 
 LeaseLooker::LeaseLooker(Context& context)
     : context_(context),
-      batcher_(context.pool, BatchLimits(),
+      batcher_(context.pool, BatchLimits{.party = "looks at leases"},
                [this](absl::StatusOr<pg::Session*> session, std::vector<Pending> looks) {
                  Run(std::move(session), std::move(looks));
                }) {}

@@ -48,7 +48,7 @@ SessionEnder::SessionEnder(Context& context, QueueCache& queues, SessionCache& s
       sessions_(sessions),
       on_commit_(std::move(on_commit)),
       on_ended_(std::move(on_ended)),
-      batcher_(context.pool, BatchLimits(),
+      batcher_(context.pool, BatchLimits{.party = "session ends"},
                [this](absl::StatusOr<pg::Session*> session, std::vector<Pending> ends) {
                  Run(std::move(session), std::move(ends));
                }) {}

@@ -63,7 +63,7 @@ SessionOpener::SessionOpener(Context& context, SessionCache& sessions, OnUnknown
       sessions_(sessions),
       on_unknown_(std::move(on_unknown)),
       later_looks_(std::move(later_looks)),
-      batcher_(context.pool, BatchLimits(),
+      batcher_(context.pool, BatchLimits{.party = "session openings"},
                [this](absl::StatusOr<pg::Session*> session, std::vector<Pending> opens) {
                  Run(std::move(session), std::move(opens));
                }) {}

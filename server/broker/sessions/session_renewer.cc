@@ -111,7 +111,7 @@ SessionRenewer::SessionRenewer(Context& context, SessionCache& sessions)
     : context_(context),
       sessions_(sessions),
       batcher_(
-          context.pool, BatchLimits{.min_interval = kMinInterval, .is_urgent = true},
+          context.pool, BatchLimits{.min_interval = kMinInterval, .rank = pg::JobRank::kFirst},
           [this](absl::StatusOr<pg::Session*> session, std::vector<Pending> heartbeats) {
             Run(std::move(session), std::move(heartbeats));
           },

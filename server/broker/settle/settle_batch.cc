@@ -8,6 +8,7 @@
 #include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/settle/settle_log.h"
+#include "server/broker/settle/settle_parts.h"
 #include "server/model/retry.h"
 
 namespace skiplane::broker {
@@ -226,7 +227,10 @@ absl::Status SettleBatch::AckAlike(pg::Session& session, const Items& acks) {
 }
 
 absl::Status SettleBatch::SettleById(pg::Session& session, const Items& items) {
-  return TakeSettled(store::Settle(session, BatchOf(items)), items);
+  for (const Items& part : PartsOf(items)) {
+    RETURN_IF_ERROR(TakeSettled(store::Settle(session, BatchOf(part)), part));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status SettleBatch::TakeSettled(const absl::StatusOr<std::vector<store::Settled>>& settled,

@@ -191,8 +191,8 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
 
 // One bad item must not fail its neighbours' calls, nor hold the connection while each is tried.
 void Settler::RunEach(int64_t lane, std::vector<SettlePart> parts) {
-  const std::string party = absl::StrCat("settlements in ", lane);
   for (SettlePart& part : parts) {
+    const std::string party = part.call->party;
     auto single = std::make_shared<std::vector<SettlePart>>();
     single->push_back(std::move(part));
     context_.turns.Submit(TurnOf::kWork, party,

@@ -32,15 +32,17 @@ absl::Status Draining() {
 // supervisor, has none: it fails the jobs that no worker can take soon, and reports changes in
 // order.
 struct Pool::State {
+  explicit State(int connections) : queue(connections) {}
+
   void Work();
   void Supervise();
 
   std::unique_ptr<Session> Connect(Backoff& backoff);
   absl::StatusOr<std::unique_ptr<Session>> Open();
   bool ServeUntilBroken(Session& session);
-  bool WaitForJob(Job& job);
+  bool WaitForJob(JobQueue::Taken& taken);
   bool Push(Job& job, const JobOrder& order);
-  void PutBack(Job job);
+  void PutBack(JobQueue::Taken taken);
   bool Pause(std::chrono::milliseconds delay);
   void Report() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
@@ -79,7 +81,7 @@ struct Pool::State {
 void Pool::State::Report() {
   if (metrics == nullptr) return;
   metrics->SetPool(static_cast<int64_t>(sessions.size()), queue.idle(),
-                   static_cast<int64_t>(queue.size()));
+                   queue.size());
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Pool::State::Open() {
@@ -126,17 +128,17 @@ bool Pool::State::Pause(std::chrono::milliseconds delay) {
 }
 
 // Returns false without a job when it is time to look after the session, or when all is done.
-bool Pool::State::WaitForJob(Job& job) {
+bool Pool::State::WaitForJob(JobQueue::Taken& taken) {
   const auto deadline = std::chrono::steady_clock::now() + kCheckInterval;
   base::MutexLock lock(mutex);
   queue.BeginIdle();
-  while ((queue.empty() || !refusal.ok()) && !stopping &&
+  while ((!queue.HasNext() || !refusal.ok()) && !stopping &&
          std::chrono::steady_clock::now() < deadline) {
     job_came.WaitUntil(mutex, deadline);
   }
   queue.EndIdle();
-  const bool has_job = !queue.empty() && refusal.ok();
-  if (has_job) job = queue.Take();
+  const bool has_job = queue.HasNext(stopping) && refusal.ok();
+  if (has_job) taken = queue.Take(stopping);
   Report();
   return has_job;
 }
@@ -153,9 +155,9 @@ bool Pool::State::Push(Job& job, const JobOrder& order) {
   return true;
 }
 
-void Pool::State::PutBack(Job job) {
+void Pool::State::PutBack(JobQueue::Taken taken) {
   base::MutexLock lock(mutex);
-  queue.PutBack(std::move(job));
+  queue.PutBack(std::move(taken));
   job_came.NotifyOne();
 }
 
@@ -169,15 +171,16 @@ bool Pool::State::ServeUntilBroken(Session& session) {
       outage = status;
       break;
     }
-    Job job;
-    const bool has_job = WaitForJob(job);
+    JobQueue::Taken taken;
+    const bool has_job = WaitForJob(taken);
     if (has_job && !session.alive()) {
-      PutBack(std::move(job));
+      PutBack(std::move(taken));
       break;
     }
-    if (has_job) job(&session);
+    if (has_job) taken.job(&session);
     worked = true;
     base::MutexLock lock(mutex);
+    if (has_job) queue.End(taken.party);
     if (IsFinished()) break;
   }
   connector->GivenUp(session);
@@ -227,7 +230,7 @@ void Pool::State::Supervise() {
       if (on_change) on_change(connected);
       mutex.Lock();
     } else if (IsHopeless() && !queue.empty()) {
-      Job job = queue.Take();
+      Job job = queue.TakeToRefuse();
       const absl::Status why = Outage();
       mutex.Unlock();
       job(why);
@@ -240,7 +243,7 @@ void Pool::State::Supervise() {
 }
 
 Pool::Pool(ConnectOptions options, int connections, metrics::Metrics* metrics, OnChange on_change)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_unique<State>(connections)) {
   state_->connector.emplace(std::move(options), metrics);
   state_->metrics = metrics;
   state_->on_change = std::move(on_change);
@@ -272,7 +275,7 @@ bool Pool::HasSpare() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return state_->queu
 
 int Pool::waiting() const {
   base::MutexLock lock(state_->mutex);
-  return static_cast<int>(state_->queue.size());
+  return state_->queue.size();
 }
 
 void Pool::EndWithin(absl::Duration rest) {

@@ -1,5 +1,5 @@
-// A few threads, each with one connection, that run jobs: urgent ones first, those of other parties
-// in turn, those of one party in the order they were submitted.
+// A few threads, each with one connection, that run jobs: those of one party in the order they were
+// submitted, those of several in turn (job_queue.h).
 //
 // A job gets the thread's session, or the status that says why there is none (never both); it must
 // not throw. While the database is away, jobs fail at once with DATABASE_UNAVAILABLE

@@ -96,6 +96,7 @@ TEST_F(WhoCallsTest, OfAnEnqueue) {
   v1::EnqueueResponse response;
   ASSERT_TRUE(front_.stub->Enqueue(&context_, request, &response).ok());
   EXPECT_EQ(front_.broker.enqueue.principal, kPrincipal);
+  EXPECT_EQ(front_.broker.enqueue.party, kPrincipal);
 }
 
 TEST_F(WhoCallsTest, OfALease) {
@@ -125,6 +126,7 @@ TEST_F(WhoCallsTest, OfTheFollowUpsOfAnAck) {
   v1::AckResponse response;
   ASSERT_TRUE(front_.stub->Ack(&context_, AckWithFollowUp(LeaseToken()), &response).ok());
   EXPECT_EQ(PrincipalOf(front_.broker.settle.at(0)), kPrincipal);
+  EXPECT_EQ(front_.broker.settle_party, kPrincipal);
 }
 
 TEST_F(WhoCallsTest, OfAStreamAndOfItsFollowUps) {
@@ -142,6 +144,7 @@ TEST_F(WhoCallsTest, OfAStreamAndOfItsFollowUps) {
   EXPECT_EQ(front_.broker.open.lease.principal, kPrincipal);
   EXPECT_EQ(front_.broker.open.lease.worker_id, access::WorkerKey(kPrincipal, kWorker));
   EXPECT_EQ(PrincipalOf(front_.broker.settle.at(0)), kPrincipal);
+  EXPECT_EQ(front_.broker.settle_party, kPrincipal);
   stream->WritesDone();
   EXPECT_TRUE(stream->Finish().ok());
 }
