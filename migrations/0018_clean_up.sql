@@ -1,4 +1,5 @@
--- Serves error_clean, which looks for error groups without tasks, the longest unseen first.
+-- Serves error_clean, which looks for error groups without tasks, the longest unseen first. Folds
+-- of groups are no HOT updates any more: one row per group and fold, every two seconds at most.
 CREATE INDEX error_group_empty ON skiplane.error_group (lane, last_seen_time)
   WHERE retrying = 0 AND failed = 0;
 

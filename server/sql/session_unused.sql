@@ -1,12 +1,13 @@
 -- Forgets sessions of single calls that hold nothing any more: nothing is leased for them again, as
--- a call waits for 60 seconds at most. $1 the id after which to look  $2 how many to look at.
+-- a call leases within 60 seconds after it has made its session, or not at all.
+-- $1 the id after which to look  $2 how many to look at.
 -- One row: how many were looked at, the last one's id (null: none), how many were forgotten.
 -- lanes: any because upkeep asks now and then, over a small table
 -- By a hash of the sessions: it takes 100 ns for each lease.
 WITH page AS MATERIALIZED (
   SELECT s.id FROM skiplane.worker_session s
-  WHERE s.worker_id IS NULL AND s.state = 1 AND s.create_time < now() - interval '5 minutes'
-    AND s.id > $1::uuid
+  WHERE s.worker_id IS NULL AND s.state = 1 AND s.id > $1::uuid
+    AND s.expire_time - s.lease_duration < now() - interval '3 minutes'
   ORDER BY s.id LIMIT $2::int4
 ), idle AS MATERIALIZED (
   SELECT p.id FROM page p

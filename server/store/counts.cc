@@ -24,6 +24,12 @@ Counts CountsOf(const pg::Rows& rows) {
   return counts;
 }
 
+std::vector<int64_t> FirstColumn(const pg::Rows& rows) {
+  std::vector<int64_t> numbers;
+  for (int row = 0; row < rows.size(); ++row) numbers.push_back(rows.Int(row, 0));
+  return numbers;
+}
+
 }  // namespace
 
 absl::StatusOr<Counts> ReadCounts(pg::Session& session) {
@@ -101,9 +107,12 @@ absl::StatusOr<int64_t> FoldCounts(pg::Session& session, int64_t lane, int rows)
 
 absl::StatusOr<std::vector<int64_t>> LanesWithErrorDeltas(pg::Session& session) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kErrorLanes, pg::Params()));
-  std::vector<int64_t> lanes;
-  for (int row = 0; row < rows.size(); ++row) lanes.push_back(rows.Int(row, 0));
-  return lanes;
+  return FirstColumn(rows);
+}
+
+absl::StatusOr<std::vector<int64_t>> LanesWithIdleErrors(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kErrorIdleLanes, pg::Params()));
+  return FirstColumn(rows);
 }
 
 absl::StatusOr<int64_t> FoldErrors(pg::Session& session, int64_t lane, int rows) {

@@ -45,6 +45,8 @@ absl::StatusOr<int64_t> FoldCounts(pg::Session& session, int64_t lane, int rows)
 
 // The same for error groups.
 absl::StatusOr<std::vector<int64_t>> LanesWithErrorDeltas(pg::Session& session);
+// Lanes with groups that CleanErrors would remove for their age.
+absl::StatusOr<std::vector<int64_t>> LanesWithIdleErrors(pg::Session& session);
 absl::StatusOr<int64_t> FoldErrors(pg::Session& session, int64_t lane, int rows);
 
 // Removes error groups without tasks in which nothing failed for a week, and those beyond the ten

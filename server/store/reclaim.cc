@@ -25,51 +25,72 @@ GoneSessions ReadGone(const pg::Rows& rows) {
 const model::TaskError kLost{"LEASE_LOST", "", "LEASE_LOST"};
 const model::TaskError kHanged{"HANGED", "", "HANGED"};
 
-// A task that fails is copied with its payload: what is taken back by one statement has bounds, and
-// so has the time of a step, which goes on when it is called again.
-constexpr int64_t kLeasesOfStep = 5000;
-constexpr size_t kLeasesAtOnce = 500;
-constexpr int64_t kBytesAtOnce = 32 << 20;
-constexpr std::chrono::milliseconds kStep(500);
+// How much a step does at most: what it looks up, and what one statement takes back, as a task that
+// fails is copied with its payload. It ends after some time, and goes on when it is called again.
+struct StepLimits {
+  int ledger_rows = 0;
+  int64_t leases_before_last_row = 5000;
+  size_t leases_at_once = 500;
+  int64_t bytes_at_once = 32 << 20;
+  std::chrono::milliseconds time{200};
+};
+
+// Whose leases of a lane.
+struct Wanted {
+  int64_t lane = 0;
+  absl::Span<const pg::Uuid> sessions;
+  Action action = Action::kLost;
+  const model::QueueSettings& settings;
+  pg::Uuid after{};  // the ledger row behind which to look
+};
 
 // Leases that are to be taken back, and the ledger rows that then are to be written anew.
 struct Found {
   std::vector<SettleRow> leases;
   std::vector<int64_t> bytes;  // of their payloads
   std::vector<pg::Uuid> ledgers;
+  pg::Uuid last{};  // ledger row that was looked at
+  bool any_rows = false;
 };
 
-absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
-                                   absl::Span<const pg::Uuid> sessions, Action action,
-                                   const model::QueueSettings& settings, int ledger_rows) {
-  const bool hanged = action == Action::kHang;
+void ReadLease(const pg::Rows& rows, int row, const Wanted& wanted, Found& found) {
+  SettleRow& lease = found.leases.emplace_back();
+  lease.token.task = {wanted.lane, rows.Int(row, 2)};
+  lease.token.lease_number = rows.Int(row, 3);
+  lease.token.session = rows.UuidValue(row, 4);
+  lease.token.attempt = static_cast<int32_t>(rows.Int(row, 5));
+  found.bytes.push_back(rows.Int(row, 6));
+  if (rows.Bool(row, 7)) lease.token.block = model::LeaseToken::kPackBlock;
+  lease.action = wanted.action;
+  if (wanted.action == Action::kHang) lease.error = &kHanged;
+  if (wanted.action == Action::kLost) lease.error = &kLost;
+}
+
+absl::StatusOr<Found> FindLeasesOf(pg::Session& session, const Wanted& wanted,
+                                   const StepLimits& limits) {
   std::vector<int16_t> stages;
-  std::vector<int64_t> limits;
-  for (int16_t stage = 0; hanged && stage < settings.StageCount(); ++stage) {
+  std::vector<int64_t> run_limits;
+  const int stage_count = wanted.action == Action::kHang ? wanted.settings.StageCount() : 0;
+  for (int16_t stage = 0; stage < stage_count; ++stage) {
     stages.push_back(stage);
-    limits.push_back(absl::ToInt64Microseconds(settings.MaxRunDurationOf(stage)));
+    run_limits.push_back(absl::ToInt64Microseconds(wanted.settings.MaxRunDurationOf(stage)));
   }
   pg::Params params;
-  params.Int8(lane).UuidArray(sessions).Int2Array(stages).Int8Array(limits);
-  params.Int8(limits.empty() ? 0 : *std::ranges::min_element(limits));
-  params.Int4(ledger_rows).Int8(kLeasesOfStep);
+  params.Int8(wanted.lane).UuidArray(wanted.sessions).Int2Array(stages).Int8Array(run_limits);
+  params.Int8(run_limits.empty() ? 0 : *std::ranges::min_element(run_limits));
+  params.UuidValue(wanted.after).Int4(limits.ledger_rows).Int8(limits.leases_before_last_row);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLedgerEntries, params));
   Found found;
   for (int row = 0; row < rows.size(); ++row) {
     const pg::Uuid ledger = rows.UuidValue(row, 0);
-    if (std::ranges::find(found.ledgers, ledger) == found.ledgers.end()) {
+    const bool has_lease = !rows.IsNull(row, 2);
+    found.last = std::max(found.last, ledger);
+    found.any_rows = true;
+    if ((has_lease || rows.Bool(row, 1)) &&
+        std::ranges::find(found.ledgers, ledger) == found.ledgers.end()) {
       found.ledgers.push_back(ledger);
     }
-    if (rows.IsNull(row, 1)) continue;
-    SettleRow& lease = found.leases.emplace_back();
-    lease.token.task = {lane, rows.Int(row, 1)};
-    lease.token.lease_number = rows.Int(row, 2);
-    lease.token.session = rows.UuidValue(row, 3);
-    lease.token.attempt = static_cast<int32_t>(rows.Int(row, 4));
-    found.bytes.push_back(rows.Int(row, 5));
-    if (rows.Bool(row, 6)) lease.token.block = model::LeaseToken::kPackBlock;
-    lease.action = action;
-    if (action != Action::kRelease) lease.error = hanged ? &kHanged : &kLost;
+    if (has_lease) ReadLease(rows, row, wanted, found);
   }
   return found;
 }
@@ -102,12 +123,12 @@ absl::StatusOr<std::vector<Settled>> SettleAndTell(pg::Session& session,
 }
 
 // How many leases from `first` on are taken back by one statement.
-size_t PartAt(const Found& found, size_t first) {
+size_t PartAt(const Found& found, size_t first, const StepLimits& limits) {
   size_t count = 0;
   int64_t bytes = 0;
-  for (; first + count < found.bytes.size() && count < kLeasesAtOnce; ++count) {
+  for (; first + count < found.bytes.size() && count < limits.leases_at_once; ++count) {
     bytes += found.bytes[first + count];
-    if (count > 0 && bytes > kBytesAtOnce) break;
+    if (count > 0 && bytes > limits.bytes_at_once) break;
   }
   return count;
 }
@@ -128,17 +149,18 @@ absl::Status TakeBackPart(pg::Session& session, const SettleBatch& batch, Groups
 }
 
 // Returns how many of the leases were dealt with; an error only if the first part had it. What
-// comes after an error is found again by the next step.
-absl::StatusOr<size_t> TakeBackParts(pg::Session& session, int64_t lane, const Found& found,
-                                     const model::QueueSettings& settings, Reclaimed& result) {
-  const auto end = std::chrono::steady_clock::now() + kStep;
+// comes after an error is found again by the next step, which then tells of it.
+absl::StatusOr<size_t> TakeBackParts(pg::Session& session, const Wanted& wanted,
+                                     const StepLimits& limits, const Found& found,
+                                     Reclaimed& result) {
+  const auto end = std::chrono::steady_clock::now() + limits.time;
   Groups groups;
   size_t done = 0;
   while (done < found.leases.size()) {
     SettleBatch batch;
-    batch.lane = lane;
-    batch.settings = settings;
-    const size_t count = PartAt(found, done);
+    batch.lane = wanted.lane;
+    batch.settings = wanted.settings;
+    const size_t count = PartAt(found, done, limits);
     const auto first = found.leases.begin() + static_cast<std::ptrdiff_t>(done);
     batch.rows.assign(first, first + static_cast<std::ptrdiff_t>(count));
     const absl::Status status = TakeBackPart(session, batch, groups, result);
@@ -151,23 +173,36 @@ absl::StatusOr<size_t> TakeBackParts(pg::Session& session, int64_t lane, const F
   return done;
 }
 
-// Ledger rows are written anew in a commit after the tasks': if it does not come, the next pass
+// Ledger rows are written anew in a commit after the tasks': if it does not come, the next step
 // finds them to hold nothing.
-absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Found& found,
-                                   const model::QueueSettings& settings) {
+absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, const Wanted& wanted,
+                                   const StepLimits& limits) {
+  ASSIGN_OR_RETURN(const Found found, FindLeasesOf(session, wanted, limits));
   Reclaimed result;
+  result.last = wanted.after;
+  if (!found.any_rows) return result;
+  ASSIGN_OR_RETURN(const size_t done, TakeBackParts(session, wanted, limits, found, result));
+  result.found_rows = true;
+  if (done < found.leases.size()) return result;
+  const bool goes_on = wanted.action == Action::kHang;
+  if (goes_on) result.last = found.last;
   if (found.ledgers.empty()) return result;
-  ASSIGN_OR_RETURN(const size_t done, TakeBackParts(session, lane, found, settings, result));
-  if (done < found.leases.size()) {
-    result.found_rows = true;
-    return result;
-  }
-  ASSIGN_OR_RETURN(
-      const pg::Rows dropped,
-      session.Run(sql::kLedgerDrop, pg::Params().Int8(lane).UuidArray(found.ledgers)));
+  const auto dropped = session.Run(sql::kLedgerDrop,
+                                   pg::Params().Int8(wanted.lane).UuidArray(found.ledgers));
+  if (result.Attempts() > 0) return result;
+  if (!dropped.ok()) return dropped.status();
   // Rows that somebody else works on are no reason to come again at once.
-  result.found_rows = dropped.Int(0, 0) > 0 || result.Attempts() > 0;
+  result.found_rows = goes_on || dropped->Int(0, 0) > 0;
   return result;
+}
+
+// What took longer than a statement may would take as long again, for ever: then the least at once.
+absl::StatusOr<Reclaimed> TakeBackCarefully(pg::Session& session, const Wanted& wanted,
+                                            int ledger_rows) {
+  absl::StatusOr<Reclaimed> result = TakeBack(session, wanted, {.ledger_rows = ledger_rows});
+  if (!absl::IsDeadlineExceeded(result.status())) return result;
+  return TakeBack(session, wanted,
+                  {.ledger_rows = 1, .leases_before_last_row = 0, .leases_at_once = 1});
 }
 
 }  // namespace
@@ -210,9 +245,7 @@ absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
                                   absl::Span<const pg::Uuid> sessions,
                                   const model::QueueSettings& settings, int ledger_rows,
                                   Action as) {
-  ASSIGN_OR_RETURN(const Found found,
-                   FindLeasesOf(session, lane, sessions, as, settings, ledger_rows));
-  return TakeBack(session, lane, found, settings);
+  return TakeBackCarefully(session, {lane, sessions, as, settings}, ledger_rows);
 }
 
 absl::StatusOr<std::vector<std::pair<int64_t, absl::Duration>>> OldestLeases(
@@ -226,10 +259,9 @@ absl::StatusOr<std::vector<std::pair<int64_t, absl::Duration>>> OldestLeases(
 }
 
 absl::StatusOr<Reclaimed> ReclaimHanged(pg::Session& session, int64_t lane,
-                                        const model::QueueSettings& settings, int ledger_rows) {
-  ASSIGN_OR_RETURN(const Found found,
-                   FindLeasesOf(session, lane, {}, Action::kHang, settings, ledger_rows));
-  return TakeBack(session, lane, found, settings);
+                                        const model::QueueSettings& settings, int ledger_rows,
+                                        const pg::Uuid& after) {
+  return TakeBackCarefully(session, {lane, {}, Action::kHang, settings, after}, ledger_rows);
 }
 
 absl::StatusOr<int64_t> ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions) {

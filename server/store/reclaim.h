@@ -43,6 +43,7 @@ absl::StatusOr<GoneSessions> UnknownSessions(pg::Session& session,
 
 struct Reclaimed {
   bool found_rows = false;   // ledger rows were looked at: call again
+  pg::Uuid last{};           // of ReclaimHanged: where to go on
   int64_t freed = 0;
   int64_t failed = 0;
   int64_t cancelled = 0;
@@ -54,10 +55,10 @@ struct Reclaimed {
   int64_t Attempts() const { return freed + failed + cancelled; }  // that ended
 };
 
-// What `sessions` hold in one lane, as far as up to `ledger_rows` tell, and for about half a
-// second: an error says that nothing was done. As kLost: each task is
-// ready again at once, its attempt charged, or fails; the sessions must be lost, or without a row.
-// As kRelease: each is ready again, uncharged; the sessions must be ended.
+// What `sessions` hold in one lane, as far as up to `ledger_rows` tell, and for some 200 ms;
+// an error says that nothing was taken back. As kLost: each task is ready again at once,
+// its attempt charged, or fails; the sessions must be lost, or without a row. As kRelease: each is
+// ready again, uncharged; the sessions must be ended.
 absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
                                   absl::Span<const pg::Uuid> sessions,
                                   const model::QueueSettings& settings, int ledger_rows,
@@ -67,8 +68,10 @@ absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
 absl::StatusOr<std::vector<std::pair<int64_t, absl::Duration>>> OldestLeases(pg::Session& session);
 
 // The same as Reclaim for attempts that run longer than the settings allow, whoever holds them.
+// `after`: the ledger row behind which to look, since those of leases that may run on stay.
 absl::StatusOr<Reclaimed> ReclaimHanged(pg::Session& session, int64_t lane,
-                                        const model::QueueSettings& settings, int ledger_rows);
+                                        const model::QueueSettings& settings, int ledger_rows,
+                                        const pg::Uuid& after = {});
 
 // Returns how many were forgotten: ended ones stay as long as a broker may lease for them.
 absl::StatusOr<int64_t> ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions);

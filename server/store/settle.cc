@@ -131,11 +131,11 @@ absl::StatusOr<std::vector<size_t>> AckRows(pg::Session& session, const SettleBa
 }  // namespace
 
 int64_t IdsPerSettledRow(const std::vector<SettleRow>& rows) {
-  constexpr int64_t kParts = 64;
+  const int64_t parts = std::ssize(rows) / 16;  // more would cost more than they spare
   constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
-  if (rows.empty()) return kAll;
+  if (parts < 2) return kAll;
   const int64_t ids = rows.back().token.task.id - rows.front().token.task.id + 1;
-  return ids > kParts * std::ssize(rows) ? ids / kParts + 1 : kAll;
+  return ids > 64 * std::ssize(rows) ? ids / parts + 1 : kAll;
 }
 
 absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,

@@ -67,8 +67,8 @@ enum class Transition : int16_t {
 };
 
 // How many ids one row of `settled` may span, of a batch that is ordered by id. Where they lie far
-// apart, as of leases that are acked in any order, its rows are split, into 65 at most: a
-// settlement that is repeated has to look into each row that spans its task.
+// apart, as of leases that are acked in any order, a large one is split into rows of some 16 tasks:
+// a settlement that is repeated has to look into each row that spans its task.
 int64_t IdsPerSettledRow(const std::vector<SettleRow>& rows);
 
 // Acks by the row locations of their leases: fast, and misses rows that have moved since.

@@ -2,6 +2,7 @@
 // longer of interest. Not thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -20,14 +21,18 @@ struct ErrorFoldResult {
 
 class ErrorFolder {
  public:
-  // A lane's groups are looked through once, `clean_after` its first fold since then.
+  // A lane's groups are looked through `clean_after` the first fold since the last time, and an
+  // hour or so after one of them became too old.
   explicit ErrorFolder(absl::Duration clean_after = absl::Minutes(1));
 
   // The first error, when all that it does not concern has been done.
   absl::StatusOr<ErrorFoldResult> RunOnce(pg::Session& session);
 
  private:
+  absl::Status NoteIdleLanes(pg::Session& session);
+
   Round round_;
+  std::chrono::steady_clock::time_point idle_due_{};
   LaneCleaner cleaner_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -60,12 +59,12 @@ absl::StatusOr<HangResult> HangFinder::RunOnce(pg::Session& session) {
 absl::StatusOr<bool> HangFinder::VisitLane(pg::Session& session, int64_t lane,
                                            HangResult* result) {
   const LaneOwner& owner = *owners_.Find(lane);
-  absl::StatusOr<store::Reclaimed> reclaimed =
-      store::ReclaimHanged(session, lane, owner.settings, kLedgerRowsAtOnce);
-  if (absl::IsDeadlineExceeded(reclaimed.status())) {  // it would take as long again, for ever
-    reclaimed = store::ReclaimHanged(session, lane, owner.settings, 1);
-  }
-  ASSIGN_OR_RETURN(const store::Reclaimed step, std::move(reclaimed));
+  pg::Uuid& after = after_[lane];
+  ASSIGN_OR_RETURN(
+      const store::Reclaimed step,
+      store::ReclaimHanged(session, lane, owner.settings, kLedgerRowsAtOnce, after));
+  after = step.last;
+  if (!step.found_rows) after_.erase(lane);
   result->freed += step.freed;
   result->failed += step.failed;
   if (step.Attempts() > 0) {

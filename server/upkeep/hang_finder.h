@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/session.h"
@@ -35,6 +36,7 @@ class HangFinder {
   metrics::Metrics* metrics_;
   LaneOwners owners_;
   Round round_;
+  absl::flat_hash_map<int64_t, pg::Uuid> after_;  // ledger row, by lane that is left so far
   std::chrono::steady_clock::time_point due_{};
 };
 

@@ -15,7 +15,8 @@ namespace skiplane::upkeep {
 namespace {
 
 constexpr absl::Duration kGapWithoutGrace = absl::Seconds(2);
-constexpr absl::Duration kRecoveryLimit = absl::Seconds(1);
+// The lead lasts for 1.2 s.
+constexpr absl::Duration kRecoveryLimit = absl::Milliseconds(400);
 constexpr int kRounds = 10;
 constexpr int64_t kSessionsAtOnce = 1000;  // as many as session_expire and session_gone give
 

@@ -76,11 +76,7 @@ absl::StatusOr<store::Reclaimed> Recovery::ReclaimStep(
     pg::Session& session, int64_t lane, absl::Span<const pg::Uuid> sessions) const {
   const LaneOwner* owner = owners_.Find(lane);
   const model::QueueSettings& settings = owner ? owner->settings : unknown_.settings;
-  absl::StatusOr<store::Reclaimed> reclaimed =
-      store::Reclaim(session, lane, sessions, settings, kLedgerRowsAtOnce, as_);
-  if (!absl::IsDeadlineExceeded(reclaimed.status())) return reclaimed;
-  // The same statement would take as long again, for ever; one row is always little enough.
-  return store::Reclaim(session, lane, sessions, settings, 1, as_);
+  return store::Reclaim(session, lane, sessions, settings, kLedgerRowsAtOnce, as_);
 }
 
 void Recovery::Count(int64_t lane, const store::Reclaimed& step) const {

@@ -165,9 +165,11 @@ TEST_F(CountsTest, ErrorGroupsWithoutTasksStayForAWeekTenThousandOfThem) {
   make(3, "8 days", 1);
   make(20, "8 days", 0);
   make(9999, "1 hour", 0);
+  EXPECT_THAT(Required(LanesWithIdleErrors(*session_)), UnorderedElementsAre(lane_));
   EXPECT_EQ(Required(CleanErrors(*session_, lane_, 15)), 15);
   EXPECT_EQ(Required(CleanErrors(*session_, lane_, 15)), 5);
   EXPECT_EQ(Required(CleanErrors(*session_, lane_, 15)), 0);
+  EXPECT_THAT(Required(LanesWithIdleErrors(*session_)), IsEmpty());
   EXPECT_EQ(groups(), 3 + 9999);
   make(11, "1 minute", 0);
   make(20, "1 minute", 1);

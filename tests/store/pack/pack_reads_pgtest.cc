@@ -126,8 +126,9 @@ class PackReadsTest : public testing::StoreHarness {
     Reader& found = readers.emplace_back(Reads(sql::kLeaseGet, {lane, "'{}'", ledgers}));
     found.but_for = {{"t.row_location", "1"}};
     Reader& lost = readers.emplace_back(
-        Reads(sql::kLedgerEntries, {lane, sessions, "'{0}'::int2[]", "'{1}'", "1", "100", "5000"}));
-    lost.but_for = {{"x.is_packed", "true"}};
+        Reads(sql::kLedgerEntries, {lane, sessions, "'{0}'::int2[]", "'{1}'", "1",
+                                   "repeat('0', 32)::uuid", "100", "5000"}));
+    lost.but_for = {{"x.is_packed", "true"}, {"x.bytes", "0"}};
     for (size_t i = 0; i < ids.size(); i += 9) {
       const int64_t id = ids[i];
       readers.push_back(Reads(sql::kTaskFilter, {lane, absl::StrCat(id), "7", "5", any[0], "7",

@@ -1,4 +1,3 @@
-#include <initializer_list>
 #include <limits>
 
 #include "absl/strings/str_join.h"
@@ -65,10 +64,10 @@ TEST_P(LeaseStatusTest, AckedByMeByLocation) {
 // Leases that were acked in any order were remembered in rows that each spanned all of them: to
 // find one of a million again took a third of a second.
 TEST_P(LeaseStatusTest, AckedByMeFarApart) {
-  constexpr int kTasks = 4;
+  constexpr int kTasks = 64;  // in four groups
   for (int i = 0; i < kTasks; ++i) {
     Put(2);
-    next_id_ += 1000;
+    if (i % 16 == 15) next_id_ += 100000;
   }
   const auto leases = testing::TokensOf(Take(2 * kTasks));
   std::vector<model::LeaseToken> acked, ended;
@@ -76,25 +75,27 @@ TEST_P(LeaseStatusTest, AckedByMeFarApart) {
   SettleBatch batch = Batch(acked);
   batch.settings.history = GetParam();
   ASSERT_THAT(AckByLocation(*session_, batch), IsOkAndHolds(::testing::SizeIs(kTasks)));
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.settled"), kTasks);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.settled"), 4);
   batch.rows = Batch(ended).rows;
   ASSERT_THAT(store::Settle(*session_, batch), IsOkAndHolds(::testing::SizeIs(kTasks)));
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.settled"), 2 * kTasks);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.settled"), 8);
   for (const model::LeaseToken& token : leases) EXPECT_EQ(Classified(token), "finished settled:1");
 }
 
-TEST(IdsPerSettledRow, AreAllUnlessTheyLieFarApart) {
-  const auto ids_per_row = [](std::initializer_list<int64_t> ids) {
-    std::vector<SettleRow> rows;
-    for (const int64_t id : ids) rows.emplace_back().token.task.id = id;
+TEST(IdsPerSettledRow, AreAllUnlessManyTasksLieFarApart) {
+  const auto ids_per_row = [](int count, int64_t last) {
+    std::vector<SettleRow> rows(static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i) rows[static_cast<size_t>(i)].token.task.id = 1 + i;
+    if (count > 0) rows.back().token.task.id = last;
     return IdsPerSettledRow(rows);
   };
   constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
-  EXPECT_EQ(ids_per_row({}), kAll);
-  EXPECT_EQ(ids_per_row({7}), kAll);
-  EXPECT_EQ(ids_per_row({7, 134}), kAll);
-  EXPECT_EQ(ids_per_row({7, 135}), 3);
-  EXPECT_EQ(ids_per_row({1, int64_t{1} << 62}), (int64_t{1} << 56) + 1);
+  EXPECT_EQ(ids_per_row(0, 0), kAll);
+  EXPECT_EQ(ids_per_row(1, 1), kAll);
+  EXPECT_EQ(ids_per_row(31, 1000000), kAll);
+  EXPECT_EQ(ids_per_row(32, 64 * 32), kAll);
+  EXPECT_EQ(ids_per_row(32, 64 * 32 + 1), 1025);
+  EXPECT_EQ(ids_per_row(1000, int64_t{1} << 62), (int64_t{1} << 62) / 62 + 1);
 }
 
 TEST_P(LeaseStatusTest, RetriedByMe) {

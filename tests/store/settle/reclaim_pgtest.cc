@@ -174,7 +174,7 @@ TEST_F(ReclaimTest, SessionsOfSingleCallsAreForgottenOnceTheyHoldNothing) {
     return Required(ForgetUnusedSessions(*session_, after, 1)).forgotten;
   };
   EXPECT_EQ(Required(ForgetUnusedSessions(*session_, {}, 10)).looked_at, 0) << "too young";
-  Sql("UPDATE skiplane.worker_session SET create_time = now() - interval '6 minutes'");
+  Sql("UPDATE skiplane.worker_session SET expire_time = now() + interval '56 minutes'");
   const UnusedSessions first = Required(ForgetUnusedSessions(*session_, {}, 1));
   EXPECT_EQ(first.looked_at, 1);
   EXPECT_EQ(first.forgotten + forgotten(first.last), 1);
