@@ -9,27 +9,30 @@
 WITH named AS MATERIALIZED (
   SELECT q.*
   FROM (
-    SELECT r.*, sum(r.leases) OVER (ORDER BY r.id) - r.leases AS leases_before
+    SELECT r.id, r.sessions, r.tasks, r.lease_numbers, x.lost > 0 AS is_lost,
+           sum(x.lost + x.old) OVER (ORDER BY r.id) - x.lost - x.old AS leases_before
     FROM (
-      SELECT l.id, l.sessions, l.tasks, l.lease_numbers, x.lost > 0 AS is_lost,
-             x.lost + x.old AS leases
-      FROM skiplane.lease_ledger l
-      CROSS JOIN LATERAL (
-        SELECT CASE WHEN cardinality($2::uuid[]) <= 20 AND NOT l.sessions && $2::uuid[] THEN 0
-                    ELSE (SELECT count(*) FROM unnest(l.sessions) AS s(id)
-                          WHERE (s.id IN (SELECT u.id FROM unnest($2::uuid[]) AS u(id))) IS TRUE)
-               END AS lost,
-               -- A lease number is the time of its lease, or a little more.
-               CASE WHEN $5::int8 > 0 THEN (
-                 SELECT count(*) FROM unnest(l.lease_numbers) AS n(no)
-                 WHERE n.no < (date_part('epoch', now()) * 1e6)::int8 - $5::int8)
-                 ELSE 0 END AS old
-        OFFSET 0
-      ) x
-      WHERE l.lane = $1::int8 AND l.id > $6::uuid ORDER BY l.id OFFSET 0
+      SELECT l.id, l.sessions, l.tasks, l.lease_numbers FROM skiplane.lease_ledger l
+      WHERE l.lane = $1::int8 AND l.id > $6::uuid
+        AND (CASE WHEN cardinality($2::uuid[]) <= 20 THEN l.sessions && $2::uuid[]
+                  ELSE EXISTS (
+                    SELECT FROM unnest(l.sessions) AS s(id)
+                    WHERE (s.id IN (SELECT u.id FROM unnest($2::uuid[]) AS u(id))) IS TRUE)
+             END
+             -- A lease number is the time of its lease, or a little more.
+             OR $5::int8 > 0 AND EXISTS (
+               SELECT FROM unnest(l.lease_numbers) AS n(no)
+               WHERE n.no < (date_part('epoch', now()) * 1e6)::int8 - $5::int8))
+      ORDER BY l.id LIMIT $7::int4
     ) r
-    WHERE r.leases > 0
-    ORDER BY r.id LIMIT $7::int4
+    CROSS JOIN LATERAL (
+      SELECT (SELECT count(*) FROM unnest(r.sessions) AS s(id)
+              WHERE (s.id IN (SELECT u.id FROM unnest($2::uuid[]) AS u(id))) IS TRUE) AS lost,
+             (SELECT count(*) FROM unnest(r.lease_numbers) AS n(no)
+              WHERE $5::int8 > 0
+                AND n.no < (date_part('epoch', now()) * 1e6)::int8 - $5::int8) AS old
+      OFFSET 0
+    ) x
   ) q
   WHERE q.leases_before <= $8::int8
 )

@@ -16,7 +16,7 @@ namespace {
 constexpr absl::Duration kLimit = absl::Milliseconds(300);
 constexpr absl::Duration kOftenest = absl::Seconds(1);
 constexpr absl::Duration kRarest = absl::Seconds(10);  // a new limit is noticed so late
-constexpr int kLedgerRowsAtOnce = 50;
+constexpr int kLedgerRowsAtOnce = 1000;
 
 absl::Duration ShortestLimit(const model::QueueSettings& settings) {
   absl::Duration shortest = settings.max_run_duration;
@@ -59,12 +59,22 @@ absl::StatusOr<HangResult> HangFinder::RunOnce(pg::Session& session) {
 absl::StatusOr<bool> HangFinder::VisitLane(pg::Session& session, int64_t lane,
                                            HangResult* result) {
   const LaneOwner& owner = *owners_.Find(lane);
+  bool found_rows = true;
+  while (found_rows && !round_.is_over()) {
+    ASSIGN_OR_RETURN(found_rows, Step(session, lane, owner, result));
+  }
+  if (!found_rows) after_.erase(lane);
+  return !found_rows;
+}
+
+// Returns whether ledger rows may be left to be looked at.
+absl::StatusOr<bool> HangFinder::Step(pg::Session& session, int64_t lane, const LaneOwner& owner,
+                                      HangResult* result) {
   pg::Uuid& after = after_[lane];
   ASSIGN_OR_RETURN(
       const store::Reclaimed step,
       store::ReclaimHanged(session, lane, owner.settings, kLedgerRowsAtOnce, after));
   after = step.last;
-  if (!step.found_rows) after_.erase(lane);
   result->freed += step.freed;
   result->failed += step.failed;
   if (step.Attempts() > 0) {
@@ -73,7 +83,7 @@ absl::StatusOr<bool> HangFinder::VisitLane(pg::Session& session, int64_t lane,
               {{"queue", owner.queue}, {"tasks", absl::StrCat(step.Attempts())}});
   }
   RETURN_IF_ERROR(SendReclaimed(session, lane, step.unleased, step.ended));
-  return !step.found_rows;
+  return step.found_rows;
 }
 
 }  // namespace skiplane::upkeep

@@ -32,6 +32,8 @@ class HangFinder {
 
  private:
   absl::StatusOr<bool> VisitLane(pg::Session& session, int64_t lane, HangResult* result);
+  absl::StatusOr<bool> Step(pg::Session& session, int64_t lane, const LaneOwner& owner,
+                            HangResult* result);
 
   metrics::Metrics* metrics_;
   LaneOwners owners_;

@@ -138,11 +138,12 @@ void TaskWaiters::LookRegularly() {
 }
 
 void TaskWaiters::SubmitLook(TasksByLane tasks, std::function<void()> then) {
-  context_.pool.Submit([this, tasks = std::move(tasks),
-                        then = std::move(then)](absl::StatusOr<pg::Session*> session) {
+  auto look = [this, tasks = std::move(tasks),
+               then = std::move(then)](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) LookFor(**session, tasks);
     then();
-  });
+  };
+  context_.pool.Submit(std::move(look), {"awaits"});
 }
 
 // What a look that fails does not find, the next regular one does.

@@ -1,7 +1,8 @@
 // The jobs that a batcher has at the pool, for batches that have not begun. A batch waits for the
 // turn of the party of its first item; when another party's item comes, a second job waits for that
 // party's turn, and whichever has its turn first runs the batch. So a party whose turn is far off
-// does not hold up those who share a lane with it. Not thread-safe.
+// does not hold up those who share a lane with it. Where nothing waits at the pool, one job is
+// enough. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +27,8 @@ class BatchJobs {
     if (joins) parties_.push_back(party);
     return joins;
   }
+
+  bool empty() const { return parties_.empty(); }  // no job is at the pool
 
   // A job of this party has its turn. Whether it runs a batch: another may have done so.
   bool Take(const std::string& party) {

@@ -7,8 +7,8 @@
 // Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,16 +45,16 @@ class Batcher {
 
   // Returns false, and leaves `item` as it was, when too much waits already.
   bool Add(Item&& item, int64_t rows, int64_t bytes) {
-    std::optional<std::string> job;
+    Parties jobs;
     {
       base::MutexLock lock(mutex_);
       if (!pending_.HasRoom(limits_, rows, bytes)) return false;
-      const std::string& party = party_of_ == nullptr ? limits_.party : party_of_(item);
-      if (jobs_.Join(party)) job = party;
+      const std::string& party = Party(item);
+      if (pool_.HasBacklog() && jobs_.Join(party)) jobs = {party};
       pending_.Add(std::move(item), rows, bytes);
-      if (!job.has_value()) job = Start();
+      if (jobs.empty()) jobs = Start();
     }
-    Submit(job);
+    Submit(jobs);
     return true;
   }
 
@@ -62,37 +62,47 @@ class Batcher {
   void EndMinInterval() { Resume(&MinInterval::End); }
 
  private:
-  // Whose job the next batch waits with, which counts as running from now on; nothing if none may.
-  std::optional<std::string> Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (pending_.empty() || running_ >= 2) return std::nullopt;
+  using Parties = std::vector<std::string>;
+
+  const std::string& Party(const Item& item) const {
+    return party_of_ == nullptr ? limits_.party : party_of_(item);
+  }
+
+  // With whose jobs the next batch waits, which counts as running from now on; none if none may.
+  Parties Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (pending_.empty() || running_ >= 2) return {};
     if (running_ == 1 && (pending_.rows() < limits_.second_batch_rows || !pool_.HasSpare())) {
-      return std::nullopt;
+      return {};
     }
-    if (pending_.rows() < limits_.rows_max && !min_interval_.Allows()) return std::nullopt;
+    if (pending_.rows() < limits_.rows_max && !min_interval_.Allows()) return {};
     ++running_;
-    std::string party = party_of_ == nullptr ? limits_.party : party_of_(pending_.front());
-    jobs_.Begin(party);
-    return party;
+    Parties jobs{Party(pending_.front())};
+    jobs_.Begin(jobs.front());
+    if (!pool_.HasBacklog()) return jobs;
+    pending_.ForFirst(kLookedAt, [&](const Item& item) {
+      if (jobs_.Join(Party(item))) jobs.push_back(Party(item));
+    });
+    return jobs;
   }
 
   // What waits starts if it may by now.
   void Resume(void (MinInterval::*change)()) {
-    std::optional<std::string> job;
+    Parties jobs;
     {
       base::MutexLock lock(mutex_);
       (min_interval_.*change)();
-      job = Start();
+      jobs = Start();
     }
-    Submit(job);
+    Submit(jobs);
   }
 
-  void Submit(const std::optional<std::string>& job) {
-    if (!job.has_value()) return;
-    pool_.Submit(
-        [this, party = *job](absl::StatusOr<pg::Session*> session) {
-          Run(party, std::move(session));
-        },
-        {*job, limits_.rank});
+  void Submit(const Parties& jobs) {
+    for (const std::string& each : jobs) {
+      auto run = [this, each](absl::StatusOr<pg::Session*> session) {
+        Run(each, std::move(session));
+      };
+      pool_.Submit(std::move(run), {each, limits_.rank});
+    }
   }
 
   void Run(const std::string& party, absl::StatusOr<pg::Session*> session) {
@@ -103,7 +113,7 @@ class Batcher {
       items = pending_.Take(limits_);
     }
     if (!items.empty()) run_(std::move(session), std::move(items));
-    std::optional<std::string> next;
+    Parties next;
     {
       base::MutexLock lock(mutex_);
       --running_;
@@ -111,6 +121,8 @@ class Batcher {
     }
     Submit(next);
   }
+
+  static constexpr size_t kLookedAt = 64;  // items, for whose turns a batch takes
 
   pg::Pool& pool_;
   const BatchLimits limits_;

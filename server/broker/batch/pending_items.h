@@ -1,6 +1,8 @@
 // What waits for a batch, in the order it came. Not thread-safe.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <utility>
@@ -25,6 +27,12 @@ class PendingItems {
     entries_.push_back({std::move(item), rows, bytes});
     rows_ += rows;
     bytes_ += bytes;
+  }
+
+  // Calls `look` with the first `count` of them.
+  template <typename Look>
+  void ForFirst(size_t count, Look look) const {
+    for (size_t i = 0; i < std::min(count, entries_.size()); ++i) look(entries_[i].item);
   }
 
   // At least one, if there is any; more while they fit.

@@ -32,7 +32,7 @@ enum class TurnOf {
   kProbe,  // looks at lanes for which workers wait
   kCall,   // operators' changes, and looks at one thing
   kList,   // their lists, which may take long
-  kStep,   // of bulk operations, and counts of queues that have limits
+  kStep,   // of bulk operations
 };
 
 class PoolTurns {

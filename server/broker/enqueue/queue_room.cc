@@ -185,8 +185,7 @@ void QueueRoom::Count(const QueuePtr& queue) {
   auto count = [this, queue](absl::StatusOr<pg::Session*> session) {
     EndCount(*queue, session.ok() ? RunCount(**session, *queue) : session.status());
   };
-  // It reads all tasks of the queue.
-  context_.turns.Submit(TurnOf::kStep, queue->name, std::move(count));
+  context_.pool.Submit(std::move(count), {"counts"});
 }
 
 absl::Status QueueRoom::RunCount(pg::Session& session, const model::Queue& queue) {

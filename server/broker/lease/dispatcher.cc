@@ -70,6 +70,10 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
                [this](const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found) {
                  EndFind(ticket, std::move(found));
                }}),
+      lease_jobs_(context.pool,
+                  [this](model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session) {
+                    RunLease(lane_stage, std::move(session));
+                  }),
       scheduler_(LimitsOf(limits)) {}
 
 void Dispatcher::EndTimed() {
@@ -101,6 +105,7 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call,
     Event event(*this);
     scheduler_.Admit(ticket, event.step);
   }
+  lease_jobs_.Join(*ticket);
   return std::make_shared<Handle>(*this, ticket);
 }
 

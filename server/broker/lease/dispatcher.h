@@ -18,6 +18,7 @@
 #include "server/broker/api/broker.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/lease/lease_jobs.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/lease/lost_leases.h"
 #include "server/broker/lease/probe_parties.h"
@@ -78,8 +79,7 @@ class Dispatcher {
   // A commit of this broker let tasks be ready, now or later. `now`: the database's time of it.
   void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now);
 
-  // Another broker or upkeep says so.
-  void Notified(const model::Notification& notification);
+  void Notified(const model::Notification& notification);  // by another broker, or by upkeep
 
   void QueueChanged(const QueuePtr& queue);
   void QueueGone(const QueuePtr& queue);  // who waits for its tasks is refused: QUEUE_NOT_FOUND
@@ -139,6 +139,7 @@ class Dispatcher {
   LostLeases lost_;
   RequestFinder finder_;
   ProbeParties probe_parties_;
+  LeaseJobs lease_jobs_;
 
   mutable base::Mutex mutex_;
   Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);

@@ -51,13 +51,7 @@ int64_t BytesOf(const LeaseAnswer& answer) {
 
 void Dispatcher::Perform(std::vector<Action> actions) {
   const Overloaded perform{
-      [this](const SendLease& send) {
-        context_.pool.Submit(
-            [this, lane_stage = send.lane_stage](absl::StatusOr<pg::Session*> session) {
-              RunLease(lane_stage, std::move(session));
-            },
-            {send.party});
-      },
+      [this](const SendLease& send) { lease_jobs_.Begin(send.lane_stage, send.party); },
       [this](const SendProbe& send) {
         context_.turns.Submit(TurnOf::kProbe, probe_parties_.PartyOf(send.lane_stage),
                               [this, send](absl::StatusOr<pg::Session*> session) {

@@ -29,9 +29,10 @@ void MinuteWriter::Start() {
 
 void MinuteWriter::Flush() {
   Gather();
-  context_.pool.Submit([this](absl::StatusOr<pg::Session*> session) {
+  auto write = [this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) Write(**session);
-  });
+  };
+  context_.pool.Submit(std::move(write), {"minutes"});
 }
 
 void MinuteWriter::Gather() {

@@ -32,12 +32,13 @@ void Sampler::Take(Turn& turn, std::chrono::nanoseconds every, Read read) {
 }
 
 void Sampler::Start() {
-  context_.pool.Submit([this](absl::StatusOr<pg::Session*> session) {
+  auto sample = [this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) Run(**session);
     const std::chrono::nanoseconds rest = kCountsRest * counts_took_;
     context_.timer.After(std::clamp<std::chrono::nanoseconds>(rest, kEvery, kCountsRestMax),
                          [this] { Start(); });
-  });
+  };
+  context_.pool.Submit(std::move(sample), {"sampler"});
 }
 
 void Sampler::Run(pg::Session& session) {

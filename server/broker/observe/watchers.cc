@@ -189,12 +189,13 @@ void Watchers::Read() {
     }
     ++reads_;
   }
-  context_.pool.Submit([this](absl::StatusOr<pg::Session*> session) {
+  auto read = [this](absl::StatusOr<pg::Session*> session) {
     const base::SteadyTime began = steady_clock::now();
     const absl::Status status =
         session.ok() ? pg::RepeatConflicts([&] { return ReadAll(**session); }) : session.status();
     EndRead(status, began);
-  });
+  };
+  context_.pool.Submit(std::move(read), {"watchers"});
 }
 
 absl::Status Watchers::ReadAll(pg::Session& session) {

@@ -73,14 +73,15 @@ absl::StatusOr<model::BulkOperation> Read(pg::Session& session, const model::Ses
 
 void BulkRunner::Watch() {
   context_.timer.After(kWatchEvery, [this] {
-    context_.pool.Submit([this](absl::StatusOr<pg::Session*> session) {
+    auto find = [this](absl::StatusOr<pg::Session*> session) {
       if (!session.ok()) return;
       const auto idle = store::IdleBulks(**session);
       if (!idle.ok()) return;
       const auto operations = store::GetBulks(**session, *idle);
       if (!operations.ok()) return;
       for (const model::BulkOperation& each : *operations) Run(each.id, each.filter.queue);
-    });
+    };
+    context_.pool.Submit(std::move(find), {"idle bulk operations"});
     Watch();
   });
 }

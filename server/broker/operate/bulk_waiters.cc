@@ -67,7 +67,7 @@ void BulkWaiters::OnTimer() {
 }
 
 void BulkWaiters::Ask() {
-  context_.pool.Submit([this](absl::StatusOr<pg::Session*> session) {
+  auto ask = [this](absl::StatusOr<pg::Session*> session) {
     absl::flat_hash_set<model::SessionId> ids;
     {
       base::MutexLock lock(mutex_);
@@ -80,7 +80,8 @@ void BulkWaiters::Ask() {
       again = GoOn();
     }
     if (again) Ask();
-  });
+  };
+  context_.pool.Submit(std::move(ask), {"waits for bulk operations"});
 }
 
 // Those who came while the statement ran wait for the next one.

@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "server/broker/settle/settle_call.h"
+#include "server/model/limits.h"
 
 namespace skiplane::broker {
 
 inline constexpr size_t kFailuresAtOnce = 250;
+inline constexpr int64_t kRowsOfFailure = model::kBatchRowsMax / kFailuresAtOnce;
 
 inline bool MayFail(const SettleItem& item) {
   return item.action == store::Action::kFail || item.action == store::Action::kRetry;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/settle/error_fingerprint.h"
+#include "server/broker/settle/settle_parts.h"
 #include "server/pg/conflicts.h"
 
 namespace skiplane::broker {
@@ -46,6 +47,18 @@ void Take(model::NackItem& wanted, SettleItem& item) {
   if (has_failed && item.error.fingerprint.empty()) {
     item.error.fingerprint = ErrorFingerprint(item.error);
   }
+}
+
+// As many as leave a batch with kFailuresAtOnce that may fail.
+int64_t RowsOf(const SettlePart& part) {
+  int64_t rows = 0;
+  for (const size_t i : part.items) rows += MayFail(part.call->items[i]) ? kRowsOfFailure : 1;
+  return rows;
+}
+
+bool IsDecided(const SettlePart& part) {
+  return std::ranges::all_of(part.items,
+                             [&](const size_t i) { return part.call->items[i].is_decided; });
 }
 
 void EndAll(std::vector<SettlePart>& parts, const absl::Status& status) {
@@ -100,6 +113,7 @@ void Settler::Settle(std::vector<model::SettleItem> items, const std::string& pa
 void Settler::Release(std::vector<model::LeaseToken> tokens) {
   if (tokens.empty()) return;
   auto call = std::make_shared<SettleCall>();
+  call->party = "releases";
   for (const model::LeaseToken& token : tokens) {
     SettleItem& out = call->items.emplace_back();
     out.token = token;
@@ -118,8 +132,8 @@ void Settler::Submit(std::shared_ptr<SettleCall> call) {
   call->open_parts = static_cast<int>(std::max<size_t>(by_lane.size(), 1));
   if (by_lane.empty()) call->EndPart(absl::OkStatus());
   for (auto& [lane, items] : by_lane) {
-    const auto rows = static_cast<int64_t>(items.size());
     SettlePart part{call, std::move(items)};
+    const int64_t rows = RowsOf(part);
     const int64_t bytes = BytesOf(part);
     if (!BatcherOf(lane).Add(std::move(part), rows, bytes)) call->EndPart(TooManyCalls());
   }
@@ -192,6 +206,10 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
 // One bad item must not fail its neighbours' calls, nor hold the connection while each is tried.
 void Settler::RunEach(int64_t lane, std::vector<SettlePart> parts) {
   for (SettlePart& part : parts) {
+    if (IsDecided(part)) {  // by a statement before the one that failed
+      part.call->EndPart(absl::OkStatus());
+      continue;
+    }
     const std::string party = part.call->party;
     auto single = std::make_shared<std::vector<SettlePart>>();
     single->push_back(std::move(part));

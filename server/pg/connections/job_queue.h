@@ -1,10 +1,12 @@
 // The jobs of a pool that wait for a thread, and how many threads wait for a job. Parties take
 // turns, each with its oldest job, so that one with many jobs delays only itself; and where there
-// are three threads and more, none has all of them. Not thread-safe but for HasSpare().
+// are three threads and more, none has all of them. Not thread-safe but for HasSpare()
+// and HasBacklog().
 #pragma once
 
 #include <atomic>
 #include <list>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -33,7 +35,7 @@ class JobQueue {
   using Job = absl::AnyInvocable<void(absl::StatusOr<Session*>)>;
   struct Taken {
     Job job;
-    std::string party{};  // to be told of its end
+    std::optional<std::string> party{};  // to be told of its end, if it was in turn
   };
 
   explicit JobQueue(int threads) : of_party_(threads > 2 ? threads - 1 : threads) {}
@@ -45,6 +47,8 @@ class JobQueue {
   // Whether a thread would still be idle if one more job came now. From any thread: a look, not a
   // promise.
   bool HasSpare() const { return spare_.load(std::memory_order_relaxed) >= 2; }
+  // The same of whether a job waits that no idle thread is about to take.
+  bool HasBacklog() const { return spare_.load(std::memory_order_relaxed) < 0; }
 
   void Push(Job job, const JobOrder& order = {}) {
     if (order.rank == JobRank::kInTurn) {
@@ -58,7 +62,7 @@ class JobQueue {
   }
   // To the front: it was taken and could not be begun.
   void PutBack(Taken taken) {
-    End(taken.party);
+    End(taken);
     first_.push_front(std::move(taken.job));
     Count(1);
   }
@@ -76,15 +80,15 @@ class JobQueue {
   // There is one, whoever's.
   Job TakeToRefuse() {
     Taken taken = Take(true);
-    End(taken.party);
+    End(taken);
     return std::move(taken.job);
   }
-  // A job of this party, or of none, is over.
-  void End(const std::string& name) {
-    const auto found = parties_.find(name);
-    if (found == parties_.end() || found->second.running == 0) return;
-    --found->second.running;
-    ForgetIfIdle(found);
+  // A job that was taken is over.
+  void End(const Taken& taken) {
+    if (!taken.party.has_value()) return;
+    const auto party = parties_.find(*taken.party);
+    --party->second.running;
+    if (party->second.running == 0 && party->second.jobs.empty()) parties_.erase(party);
   }
 
   // A thread waits for a job, and no longer.
@@ -102,7 +106,6 @@ class JobQueue {
     std::list<Job> jobs;
     int running = 0;
   };
-  using Parties = std::unordered_map<std::string, Party>;
 
   static Job TakeOf(std::list<Job>& jobs) {
     Job job = std::move(jobs.front());
@@ -127,9 +130,6 @@ class JobQueue {
     }
     return taken;
   }
-  void ForgetIfIdle(Parties::iterator party) {
-    if (party->second.running == 0 && party->second.jobs.empty()) parties_.erase(party);
-  }
   void Count(int jobs) {
     size_ += jobs;
     spare_.store(idle_ - size_, std::memory_order_relaxed);
@@ -138,7 +138,7 @@ class JobQueue {
   const int of_party_;
   std::list<Job> first_;  // those that were put back, and those of this rank
   std::list<Job> last_;
-  Parties parties_;  // those with a job that waits or runs
+  std::unordered_map<std::string, Party> parties_;  // those with a job that waits or runs
   std::list<std::string> turns_;  // of those with one that waits, in order
   int size_ = 0;
   int idle_ = 0;

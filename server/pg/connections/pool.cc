@@ -33,7 +33,6 @@ absl::Status Draining() {
 // order.
 struct Pool::State {
   explicit State(int connections) : queue(connections) {}
-
   void Work();
   void Supervise();
 
@@ -180,7 +179,8 @@ bool Pool::State::ServeUntilBroken(Session& session) {
     if (has_job) taken.job(&session);
     worked = true;
     base::MutexLock lock(mutex);
-    if (has_job) queue.End(taken.party);
+    queue.End(taken);
+    if (queue.HasNext()) job_came.NotifyOne();  // its party's part held it back, maybe
     if (IsFinished()) break;
   }
   connector->GivenUp(session);
@@ -253,11 +253,9 @@ Pool::Pool(ConnectOptions options, int connections, metrics::Metrics* metrics, O
     state_->hopeful = connections;
   }
   State* const state = state_.get();
-  base::MutexLock lock(state_->joining);
-  state_->threads.emplace_back([state] { state->Supervise(); });
-  for (int i = 0; i < connections; ++i) {
-    state_->threads.emplace_back([state] { state->Work(); });
-  }
+  base::MutexLock lock(state->joining);
+  state->threads.emplace_back([state] { state->Supervise(); });
+  while (connections-- > 0) state->threads.emplace_back([state] { state->Work(); });
 }
 
 Pool::~Pool() { Stop(); }
@@ -272,6 +270,7 @@ bool Pool::connected() const {
 }
 
 bool Pool::HasSpare() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return state_->queue.HasSpare(); }
+bool Pool::HasBacklog() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return state_->queue.HasBacklog(); }
 
 int Pool::waiting() const {
   base::MutexLock lock(state_->mutex);

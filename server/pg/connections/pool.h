@@ -41,6 +41,9 @@ class Pool {
   // Whether a connection would still be idle if one more job came now. A look, not a promise.
   bool HasSpare() const;
 
+  // Whether jobs wait that no idle connection is about to take. A look, too.
+  bool HasBacklog() const;
+
   // Jobs that wait for a thread.
   int waiting() const;
 

@@ -22,6 +22,7 @@ constexpr int kQueues = 10;
 class BatchPartiesTest : public BrokerHarness {
  protected:
   BatchPartiesTest() { broker_ = NewBroker(true, 1); }
+  void TearDown() override { broker_.reset(); }  // what is not answered yet is noted, too
 
   static std::string Queue(int number) { return absl::StrCat("greedy-", number); }
 
@@ -63,13 +64,13 @@ class BatchPartiesTest : public BrokerHarness {
       changed_.NotifyAll();
     };
   }
-  // How many were answered before the modest one, when all are.
+  // How many were answered before the modest one.
   std::ptrdiff_t BeforeTheModest() {
     base::MutexLock lock(mutex_);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (answered_.size() <= kQueues && changed_.WaitUntil(mutex_, deadline)) continue;
-    EXPECT_EQ(answered_.size(), kQueues + 1u);
-    return std::ranges::find(answered_, "modest") - answered_.begin();
+    const auto modest = [this] { return std::ranges::find(answered_, "modest"); };
+    while (modest() == answered_.end() && changed_.WaitUntil(mutex_, deadline)) continue;
+    return modest() - answered_.begin();
   }
 
   base::Mutex mutex_;
@@ -131,6 +132,30 @@ TEST_F(BatchPartiesTest, LeasesWaitForOneBatchOfAnother) {
   lease("modest", "modest");
   Required(lock->RunText("COMMIT"));
   EXPECT_LE(BeforeTheModest(), 3);
+}
+
+TEST_F(BatchPartiesTest, ALeaseForSeveralTakesTheTurnThatComesFirst) {
+  for (int round = 0; round < 2; ++round) {
+    MakeQueues();
+    for (int i = 0; i < kQueues; ++i) AckOfOneIn(Queue(i));  // a lease: what is there is known
+    AckOfOneIn("modest");
+  }
+  MakeQueues();
+  MakeTask("modest");
+  const auto lock = Lock("skiplane.task, skiplane.task_pack");
+  std::vector<std::shared_ptr<broker::PendingLease>> pending;
+  const auto lease = [&](const std::string& queue, const std::string& party,
+                         const std::string& name) {
+    broker::LeaseCall call = LeaseOf(absl::StrCat("worker of ", party), 1, absl::Minutes(1));
+    call.queues[0].name = queue;
+    call.party = party;
+    pending.push_back(broker().Lease(std::move(call), Note<broker::LeaseAnswer>(name)));
+  };
+  for (int i = 0; i < kQueues; ++i) lease(Queue(i), "greedy", Queue(i));
+  lease("modest", "greedy", "greedy in a shared queue");
+  lease("modest", "modest", "modest");
+  Required(lock->RunText("COMMIT"));
+  EXPECT_LE(BeforeTheModest(), 5);
 }
 
 }  // namespace

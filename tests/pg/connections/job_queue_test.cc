@@ -17,7 +17,7 @@ JobQueue::Job AnyJob() {
 void RunNext(JobQueue& jobs) {
   JobQueue::Taken taken = jobs.Take();
   taken.job(nullptr);
-  jobs.End(taken.party);
+  jobs.End(taken);
 }
 
 TEST(JobQueue, OneIsSpareIfTwoAreIdleAndNothingWaits) {
@@ -103,7 +103,7 @@ TEST(JobQueue, NoPartyHasAllThreads) {
   ASSERT_TRUE(jobs.HasNext());
   EXPECT_EQ(jobs.Take().party, "modest");
   EXPECT_FALSE(jobs.HasNext());
-  jobs.End(first.party);
+  jobs.End(first);
   ASSERT_TRUE(jobs.HasNext());
   EXPECT_EQ(jobs.Take().party, "greedy");
   EXPECT_FALSE(jobs.HasNext());
