@@ -1,6 +1,7 @@
 // When a connection would stay idle beside one more job, and whose job is next.
 #include "server/pg/connections/job_queue.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -89,12 +90,19 @@ TEST(JobQueue, ThoseOfTheLastRankWaitUntilNoOtherDoes) {
   EXPECT_EQ(order, "abz");
 }
 
-// Statements of one party may take long on every connection: others need one.
-TEST(JobQueue, NoPartyHasAllThreads) {
+// As if it had taken so long.
+void End(JobQueue& jobs, const JobQueue::Taken& taken, std::chrono::milliseconds took) {
+  jobs.End(taken, taken.began + took);
+}
+
+// Statements of one party took long on every connection: others need one.
+TEST(JobQueue, APartyWhoseJobsTakeLongLeavesAThread) {
   JobQueue jobs(3);
-  for (int i = 0; i < 4; ++i) jobs.Push(AnyJob(), {"greedy"});
+  for (int i = 0; i < 7; ++i) jobs.Push(AnyJob(), {"greedy"});
   const JobQueue::Taken first = jobs.Take();
   JobQueue::Taken second = jobs.Take();
+  const JobQueue::Taken third = jobs.Take();
+  End(jobs, third, kLongJob);
   EXPECT_FALSE(jobs.HasNext());
   EXPECT_TRUE(jobs.HasNext(true)) << "for a pool that stops";
   jobs.Push(AnyJob(), {.party = "late", .rank = JobRank::kLast});
@@ -103,7 +111,7 @@ TEST(JobQueue, NoPartyHasAllThreads) {
   ASSERT_TRUE(jobs.HasNext());
   EXPECT_EQ(jobs.Take().party, "modest");
   EXPECT_FALSE(jobs.HasNext());
-  jobs.End(first);
+  End(jobs, first, kLongJob / 2);
   ASSERT_TRUE(jobs.HasNext());
   EXPECT_EQ(jobs.Take().party, "greedy");
   EXPECT_FALSE(jobs.HasNext());
@@ -111,9 +119,18 @@ TEST(JobQueue, NoPartyHasAllThreads) {
   EXPECT_TRUE(jobs.HasNext());
 }
 
+TEST(JobQueue, APartyWhoseJobsAreShortMayHaveAllThreads) {
+  JobQueue jobs(3);
+  for (int i = 0; i < 7; ++i) jobs.Push(AnyJob(), {"alone"});
+  for (int i = 0; i < 3; ++i) End(jobs, jobs.Take(), kLongJob / 2);
+  for (int i = 0; i < 2; ++i) jobs.Take();
+  EXPECT_TRUE(jobs.HasNext());
+}
+
 TEST(JobQueue, OfTwoThreadsAPartyMayHaveBoth) {
   JobQueue jobs(2);
-  for (int i = 0; i < 2; ++i) jobs.Push(AnyJob(), {"some"});
+  for (int i = 0; i < 3; ++i) jobs.Push(AnyJob(), {"some"});
+  End(jobs, jobs.Take(), kLongJob);
   jobs.Take();
   EXPECT_TRUE(jobs.HasNext());
 }
