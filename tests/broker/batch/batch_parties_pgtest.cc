@@ -100,6 +100,19 @@ TEST_F(BatchPartiesTest, ABatchOfSeveralTakesTheTurnThatComesFirst) {
   EXPECT_LE(BeforeTheModest(), 3);
 }
 
+// Looks at what is not known have a part of the connections: one of them held it while it stood
+// behind all batches of its party.
+TEST_F(BatchPartiesTest, ALookForAQueueStandsBehindNoBatchesOfItsParty) {
+  using Answer = std::vector<broker::EnqueueResult>;
+  MakeQueues();
+  const auto lock = Lock("skiplane.task, skiplane.task_pack");
+  for (int i = 0; i < kQueues; ++i) EnqueueInto(Queue(i), "greedy", Note<Answer>(Queue(i)));
+  EnqueueInto("new-greedy", "greedy", Note<Answer>("new-greedy"));
+  EnqueueInto("new-modest", "modest", Note<Answer>("modest"));
+  Required(lock->RunText("COMMIT"));
+  EXPECT_LE(BeforeTheModest(), 5);
+}
+
 TEST_F(BatchPartiesTest, SettlementsWaitForOneBatchOfAnother) {
   using Answer = std::vector<model::SettleResult>;
   MakeQueues();
